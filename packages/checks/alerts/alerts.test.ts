@@ -28,7 +28,7 @@ describe('the verdict of a set of documents', () => {
         const kept = new Map<string, Verdict>()
         const ranks = new Map<string, number>()
         for (const { version, rank } of arrivals) {
-          // What says less than what is here changes nothing, as in the projection of the receipts.
+          // Skips a version with less data than the one here, like the projection of receipts.
           if (rank < (ranks.get(version.chave) ?? 0)) continue
           ranks.set(version.chave, rank)
           for (const facts of archive.put(version))
@@ -234,7 +234,7 @@ function learned() {
   return archive
 }
 
-/** Few suppliers with alike names, equal values and numbers, in two companies, so that many rules look at one another's documents. */
+/** Few suppliers with similar names, values and numbers, because rules then compare documents. */
 function someDocuments(random: () => number): AlertFacts[] {
   const whole = (most: number) => Math.floor(random() * most)
   const some = (all: string[]) => all.filter(() => random() < 0.4)
@@ -284,7 +284,7 @@ function someDocuments(random: () => number): AlertFacts[] {
   return [...notes, ...freights]
 }
 
-/** What came before the last version of a document: its resumo, and the document without its events. */
+/** Versions that arrived before the last one: the resumo, and the document without events. */
 function versionsOf(facts: AlertFacts): AlertFacts[] {
   if (facts.type === 'cte') return [facts]
   const { nfe: _, recipient: __, stated: ___, readers: ____, issuer, ...rest } = facts

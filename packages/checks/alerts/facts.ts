@@ -11,8 +11,8 @@ import { itemsOf, type NfeItems } from './items.ts'
 import { cents, instantOf } from './values.ts'
 
 /**
- * What the rules need of one document as one company of a workspace received it. Texts are as written: dates with their offset, amounts as
- * decimal text in reais. Made by `alertFacts`; plain data, so it can be kept.
+ * Input of the rules: one document as one company of a workspace received it. Dates are texts with
+ * offset, amounts decimal text in reais. Made by `alertFacts`; plain data that can be stored.
  */
 export interface AlertFacts {
   type: FamilyId
@@ -39,9 +39,12 @@ export interface AlertFacts {
   digest?: string
   /** `digVal` of the resumo of the same chave, when both are here. */
   summaryDigest?: string
-  /** What the verification of signature, digest and protocol found (`Proof` of the server); undefined while unknown, and for a resumo. */
+  /**
+   * Result of verifying signature, digest and protocol (`Proof` of packages/dfe); undefined while
+   * unknown, and for a resumo.
+   */
   proof?: string
-  /** Fields of which the chave is made, as the document states them. */
+  /** Fields that form the chave, as the document states them. */
   stated?: Fields
   /** Documents that this one names, with the element that does so. */
   references: { by: string; chave: string }[]
@@ -49,7 +52,7 @@ export interface AlertFacts {
   cte?: CteFacts
   events: AlertEvent[]
   company: AlertCompany
-  /** What people and programs here did with the document, besides events: instants. */
+  /** Actions in this workspace on the document, besides events, with their instants. */
   marks: { kind: 'exported' | 'booked' | 'delivered' | 'matched'; at: string }[]
   /** Last instant for the conclusive answer, while it is open. */
   deadline?: string
@@ -62,7 +65,7 @@ export interface AlertParty {
   uf?: string
 }
 
-/** What a complete NF-e adds. Amounts are decimal text in reais. */
+/** Facts that only a complete NF-e has. Amounts are decimal text in reais. */
 export interface NfeFacts {
   finNFe: string
   modFrete?: string
@@ -81,11 +84,11 @@ export interface NfeFacts {
   items: string[]
   /** Undefined: read before this was kept. */
   inside?: NfeItems
-  /** Where the goods go, as the note says; undefined: read before this was kept. */
+  /** Destination of the goods; undefined if the note was read before this was stored. */
   destination?: { idDest: string; indPres: string; elsewhere: boolean }
 }
 
-/** What a CT-e says of its service. Amounts are decimal text in reais; cities are IBGE codes. */
+/** Facts of the service of a CT-e. Amounts are decimal text in reais; cities are IBGE codes. */
 export interface CteFacts {
   tpCTe: string
   tpServ: string
@@ -104,18 +107,19 @@ export interface AlertEvent {
   /** Registration, else `dhEvento`. */
   at: string
   authorTaxId?: string
-  /** Of a carta de correção what it corrects, else the justification. */
+  /** The corrections of a carta de correção; for other events the justification. */
   text?: string
 }
 
-/** What the workspace knows of the company, by the base (raiz) of its CNPJ. */
+/** The company as the workspace knows it, by the base (raiz) of its CNPJ. */
 export interface AlertCompany {
   base: string
-  /** Of homologação every document is a test document, so S25 is silent there. */
+  /** In homologação every document is a test document, so S25 does not apply. */
   tpAmb: '1' | '2'
   /**
-   * With the names, IEs and UF that confirmed notes used. IEs empty: unknown. `since`: what was issued before could not be captured. `until`: of each service the
-   * instant until which all was captured; null: something is missing; undefined: until now.
+   * Establishments with names, IEs and UF from confirmed notes; IEs empty: unknown. `since`:
+   * earlier documents could not be captured. `until`: end of complete capture by service; null:
+   * gaps; undefined: now.
    */
   establishments: {
     taxId: string
@@ -125,11 +129,11 @@ export interface AlertCompany {
     since?: string
     until?: Record<FamilyId, string | null>
   }[]
-  /** Which services people look at: S44 has nothing to say without NF-e, S21 without CT-e. */
+  /** Services that are captured: S44 needs NF-e, S21 needs CT-e. */
   captures: Record<FamilyId, boolean>
 }
 
-/** What the workspace adds to what a document says. */
+/** Facts that the workspace adds to those of the document. */
 export type Known = Pick<AlertFacts, 'company' | 'marks' | 'deadline' | 'proof' | 'summaryDigest'>
 
 /** The facts of a document: of its reading, its details (null: unread), its events in any order, and of what the workspace knows. */
@@ -293,7 +297,11 @@ export function cancellationOf({ events, situation }: Pick<AlertFacts, 'events' 
   return situation === 'cancelled' ? '' : null
 }
 
-/** Whether the document is one of the company's purchases, of which habits are made: received from somebody else, in production, authorised (perhaps cancelled since), no entry note of the issuer and no nota de crédito or débito (`finNFe` 5, 6: they are no purchases). */
+/**
+ * Whether it is a purchase, and so counts for habits: received from another party, in production,
+ * authorised (even if cancelled later), no entry note of the issuer, no nota de crédito or débito
+ * (`finNFe` 5, 6).
+ */
 export function isPurchase(facts: AlertFacts): boolean {
   return (
     facts.part === 'receives' &&
@@ -334,7 +342,8 @@ const [text, other] = ['\u0001', '\u0002']
 const places = new RegExp(`[${text}${other}]`, 'g')
 
 /**
- * JSON with a mark in the place of each value, and below it the values, a line for each: names are the same in most documents, and values in none. It is what is packed.
+ * Splits facts into JSON with placeholders and, below it, one value per line, because the equal
+ * names of documents then compress better.
  */
 export function apart(facts: AlertFacts): string {
   const values: string[] = []
@@ -347,7 +356,7 @@ export function apart(facts: AlertFacts): string {
   return `${names}\n${values.join('\n')}`
 }
 
-/** What `apart` took apart; throws when it is broken. */
+/** Joins the output of `apart` again; throws when a value is missing. */
 export function together(packed: string): AlertFacts {
   const [names = '', ...values] = packed.split('\n')
   let next = 0

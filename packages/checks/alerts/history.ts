@@ -30,13 +30,14 @@ export function learnedFrom(first: number, last: number): number {
 }
 
 /**
- * What is known around one document, each part found by an index or a summary that grows by increments. "Before" is an earlier date of
- * issue, or the same and a smaller chave. `askOf` says for a document which keys to look up. Only documents of the same workspace.
+ * Context of a document in its workspace, each part from an index or an incremental summary;
+ * `askOf` gives the keys. "Before" means an earlier issue date, or the same date and a smaller
+ * chave.
  */
 export interface History {
   /** The last `pairMax` purchases of the company base from the issuer base, before the document and within `pairDays`, newest first. */
   pair: PairDocument[]
-  /** What the company base usually pays: of the histograms of the twelve calendar months before the month of the document, for its type. */
+  /** Usual amounts of the company base for this type, in the twelve calendar months before. */
   thresholds: Thresholds
   /** The instant at which the company base had thirty purchases and its first was thirty days old; null: not yet. Milliseconds. */
   learnedAt: number | null
@@ -54,7 +55,7 @@ export interface History {
   cited: CitedDocument[]
   /** Other suppliers of the company base under one of the contacts of the issuer, by contact and base; at most five of each contact, which are too many (`sharedMax`). */
   sharing: Sharer[]
-  /** What the company base bought, by what is inside the notes of the 24 months before the month of the document. */
+  /** Purchases of the company base by chapter, in the 24 months before that of the document. */
   bought: Bought
   /** Standing purchases of the company base from other issuers, of up to a week before the document and nearly its value: the last `twinsMax`. Only asked when `twins` of `askOf` says so. */
   twins: Twin[]
@@ -75,7 +76,7 @@ export interface PairDocument {
   issuer: AlertFacts['issuer']
   readers?: string[]
   freight?: { ufIni: string; ufFim: string; vCarga?: string }
-  /** Of a complete NF-e: the UF of the recipient, the CFOP and chapters of the NCM, and its heaviest products. */
+  /** For a complete NF-e: UF of the recipient, CFOP, NCM chapters and heaviest products. */
   to?: string
   cfops?: string[]
   chapters?: string[]
@@ -84,9 +85,9 @@ export interface PairDocument {
   items?: string[]
 }
 
-/** Of 24 months. */
+/** Purchases of 24 months by chapter. */
 export interface Bought {
-  /** Whether enough notes were read to know what is usual. */
+  /** Whether enough notes were read for a habit. */
   known: boolean
   /** First two digits of the NCM. */
   chapters: ReadonlySet<string>
@@ -156,7 +157,9 @@ export function monthOf(issuedAt: string): string {
   return issuedAt.slice(0, 7)
 }
 
-/** The twelve months whose histograms make the thresholds of a document of `month`: those before it, so that no document of the month changes them. */
+/**
+ * The twelve months before `month`, whose histograms make its thresholds, without `month` itself.
+ */
 export function monthsBefore(month: string, count = 12): string[] {
   const first = Number(month.slice(0, 4)) * 12 + Number(month.slice(5)) - 1
   return Array.from({ length: count }, (_, index) => monthAt(first - index - 1))
@@ -211,10 +214,10 @@ export interface MonthChapters {
 }
 
 const boughtMonths = 24
-// Of so many notes it is known what a company buys.
+// Number of notes from which purchases show a habit.
 const boughtMin = 30
 
-/** What was bought in the 24 months before one; `of` tells those of a month. */
+/** Sums purchases of the 24 months before a month; `of` returns those of one month. */
 export function boughtBefore(of: (month: string) => MonthChapters | undefined, month: string): Bought {
   const months = monthsBefore(month, boughtMonths).flatMap((each) => of(each) ?? [])
   return {
@@ -225,12 +228,12 @@ export function boughtBefore(of: (month: string) => MonthChapters | undefined, m
   }
 }
 
-/** The months whose documents are compared with what was bought in `month`. */
+/** The months whose documents are compared with the purchases of `month`. */
 export function boughtAfter(month: string): string[] {
   return monthsAfter(month, boughtMonths)
 }
 
-/** Of which chapters notes are judged otherwise because something else was bought before. */
+/** Chapters whose notes must be judged again after a change of earlier purchases. */
 export function movedChapters(before: Bought, after: Bought): 'all' | string[] {
   if (before.known !== after.known) return 'all'
   const only = (one: Bought, other: Bought) => [...one.chapters].filter((chapter) => !other.chapters.has(chapter))
@@ -290,7 +293,10 @@ function insideOf({ recipient }: AlertFacts, { lines, cfops, chapters }: NfeItem
   }
 }
 
-/** Keys of the questions that a document asks its history, for whoever looks them up in a database; the `probesOf` its name only when `pair` has no standing document. */
+/**
+ * Lookup keys of a document for its history; look up `probesOf` its name only if `pair` has no
+ * standing document.
+ */
 export function askOf(facts: AlertFacts) {
   const at = instantOf(facts.issuedAt)
   return {
@@ -327,8 +333,8 @@ export function contingencyKey(facts: AlertFacts): string | null {
 }
 
 /**
- * Which other verdicts a change may touch, each by an index and each bounded; the document itself is always judged again. Instants in
- * milliseconds, both ends included.
+ * Documents whose verdicts a change may affect, by index and bounded; the changed document is
+ * always judged again. Instants in milliseconds, both ends included.
  */
 export type Affected =
   /** The next `pairMax` purchases of the pair after the document, no later than `until`; of the first contact also those of other names alike. */
@@ -356,7 +362,11 @@ export type Affected =
   /** Purchases between the old and the new instant of `learnedAt`, when it moved. */
   | { kind: 'learning'; companyBase: string }
 
-/** What must be judged again when a document comes (`before` null), is replaced (by its XML or after an event), or goes (`after` null); both are of the same chave and company. Nothing but the document itself when only what others never look at has changed. */
+/**
+ * Lists other documents to judge again when one comes (`before` null), is replaced, or goes
+ * (`after` null); both have the same chave and company. Empty when the change is visible to no
+ * other document.
+ */
 export function affectedBy(before: AlertFacts | null, after: AlertFacts | null): Affected[] {
   const known = (after ?? before)!
   if (before && after && shownToOthers(before) === shownToOthers(after)) return []
@@ -408,7 +418,7 @@ function shownToOthers(facts: AlertFacts): string {
   ])
 }
 
-/** Whether purchases count in the histograms: those that stand. */
+/** Whether a document counts in the histograms: a standing purchase with an amount. */
 export function isCounted(facts: AlertFacts): boolean {
   return isPurchase(facts) && cancellationOf(facts) === null && cents(facts.amount) > 0
 }

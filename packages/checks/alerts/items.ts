@@ -1,12 +1,14 @@
 import type { Fields, NfeDetails } from '@vigia/dfe/read'
 import { cents } from './values.ts'
 
-// What is inside a note, as later notes of the same supplier are compared with it: S26 to S31.
+// Items of a note, for comparison with later notes of the supplier: S26 to S31.
 
 /** The heaviest products of a note that are compared. */
 export const linesMax = 20
 
-/** What a note says of one product, its items with the same unit together. Prices and quantities are numbers of the layout, not money. */
+/**
+ * Items of one product and unit, summed up. Prices and quantities are layout numbers, not cents.
+ */
 export interface ItemLine {
   /** GTIN, else cProd with its NCM. */
   product: string
@@ -90,7 +92,7 @@ function joined(one: NamedLine, other: NamedLine): NamedLine {
     quantity,
     price: mean(one.price, other.price),
     ...(one.base && other.base && { base: { ...one.base, price: mean(one.base.price, other.base.price) } }),
-    // Of two taxes that of the greater part.
+    // Keeps the tax of the larger part.
     ...(other.value > one.value && { tax: other.tax }),
     value: one.value + other.value,
     vICMS: one.vICMS + other.vICMS,

@@ -39,13 +39,13 @@ export interface Verdict {
 const bands: Band[] = ['informativo', 'médio', 'alto', 'crítico']
 
 /**
- * The verdict on a document. It depends on facts, history and settings alone: whoever asks again with the same set of documents and events gets
- * the same verdict, whatever the order in which they came.
+ * Judges a document. Depends on facts, history and settings alone: the same documents and events
+ * give the same verdict, whatever their order of arrival.
  */
 export function judge(facts: AlertFacts, history: History, settings: Settings): Verdict {
   const entries = settings.known.filter((entry) => applies(entry, facts))
   const has = (id: string) => entries.some(({ rule }) => rule === id)
-  // Who said that a new supplier is known is told of no rule that only says that it is new.
+  // A supplier marked as known (S01) does not count as new for other rules either.
   const view = viewOf(facts, history, settings, has('S01'))
   const allowed: string[] = []
   const fired: Fired[] = []
@@ -127,7 +127,7 @@ function verdictOf(facts: AlertFacts, found: Fired[], allowed: string[], asOf: n
   }
 }
 
-/** What fired, in one line. */
+/** Joins the sentences of the fired rules in one line. */
 export const textOf = (fired: readonly Fired[]) => fired.map(({ sentence }) => sentence.replace(/\.$/, '')).join(' • ')
 
 const critical = new Set(rules.filter((rule) => rule.critical === true).map(({ id }) => id))

@@ -57,7 +57,10 @@ function cuts(length: number): [number, number][] {
   ])
 }
 
-/** Whether two normalised names can be told apart by nobody in a hurry: Jaro-Winkler ≥ 0.93 and at most two edits, of which none changes a number ("POSTO 12", "POSTO 13") or the first letter of a word ("MARATINGA", "GUARATINGA"). */
+/**
+ * Whether two normalised names are easily confused: Jaro-Winkler ≥ 0.93 and at most two edits, none
+ * in a number ("POSTO 12", "POSTO 13") or first letter ("MARATINGA", "GUARATINGA").
+ */
 export function areAlike(one: string, other: string): boolean {
   if (Math.abs(one.length - other.length) > editsMax || digitsIn(one) !== digitsIn(other)) return false
   if (!haveSameInitials(one.split(' '), other.split(' '))) return false

@@ -1,4 +1,4 @@
-/** What a workspace decided about its alerts, and when it asks. */
+/** Choices of a workspace for its alerts, and the time of the verdict. */
 export interface Settings {
   /** The instant at which the verdict is asked, milliseconds: S44 and S49 wait for time to pass. `Verdict.againAt` says when it matters. */
   asOf: number

@@ -4,7 +4,7 @@ import { nfe } from '@vigia/dfe/families/nfe'
 import type { AlertFacts } from './facts.ts'
 import { cents, dayMs, instantOf } from './values.ts'
 
-// Which notes should have left a trace on the road: S21.
+// Transport traces that notes should have: S21.
 
 /** Cents from which a note without a trace is worth a look. */
 export const tracedMin = 1_000_000
@@ -13,20 +13,20 @@ export const traceMs = 10 * dayMs
 /** How long the note that a CT-e cites may take to come. */
 export const noteMs = 5 * dayMs
 
-// Interstate, and of goods that travel with the note: sales, not those of what was delivered before or will be later (111 to 114, 118 to 120, 922),
-// not from a vehicle (103, 104), no energy, services and fuel filled in on the road.
+// Interstate sales of goods that travel with the note: no earlier or later delivery (111 to 114,
+// 118 to 120, 922), no sale from a vehicle (103, 104), no energy, services or fuel on the road.
 const goods = /^6(?:10[125-9]|110|11[67]|40[1-4]|551|910)$/
 
-// After the 90 days that the authority keeps documents, of which `since` tells the first.
+// 90 days that the authority keeps documents, from `since` on, and 3 for the first capture.
 const firstCaptureMs = 93 * dayMs
 
-/** Whether an NF-e of goods from another UF names nobody who carries it. Its value and what came later are not looked at. */
+/** Whether an NF-e of goods from another UF names no carrier; ignores value and later events. */
 export function namesNoCarrier({ tpNF, nfe, issuer, recipient }: AlertFacts): boolean {
   if (tpNF === '0' || nfe?.finNFe !== '1' || nfe.transport === undefined) return false
   const [from, to] = [issuer.uf, recipient?.uf]
   if (!from || !to || from === to || from === 'EX' || to === 'EX') return false
   if (nfe.cfops.length === 0 || !nfe.cfops.every((cfop) => goods.test(cfop))) return false
-  // Who carries it in a vehicle of their own (3, 4) needs no CT-e.
+  // Transport in one's own vehicle (3, 4) needs no CT-e.
   if ((nfe.modFrete === '3' || nfe.modFrete === '4') && nfe.transport.plate) return false
   return nfe.modFrete === '9' || !nfe.transport.named
 }
@@ -36,14 +36,14 @@ export function traceDue(facts: AlertFacts): number | null {
   if (!facts.company.captures.cte || cents(facts.amount) < tracedMin || !namesNoCarrier(facts)) return null
   const own = facts.company.establishments.find(({ taxId }) => taxId === facts.recipient?.taxId)
   const at = instantOf(facts.issuedAt)
-  // What the authority did not keep any more when the company came could not be seen.
+  // Skips notes before `since`, whose CT-e the authority no longer kept.
   if (own === undefined) return null
   if (own.since === undefined) return at + traceMs
-  // The first capture brings what was there before in no order, and takes its days.
+  // The first capture takes days, and old documents arrive in no order.
   return at < instantOf(own.since) ? null : Math.max(at + traceMs, instantOf(own.since) + firstCaptureMs)
 }
 
-// After so long nobody waits any more for a capture that stands still.
+// Limit of waiting for a stalled capture.
 const waitMs = 90 * dayMs
 
 // Where a document of a family goes with one of another: who has both, and when the other is missed.
@@ -72,7 +72,8 @@ export function missedAt(facts: AlertFacts, asOf: number): number {
   return due <= asOf && asOf < due + waitMs && !wasCaptured(facts, due) ? asOf + dayMs : due
 }
 
-// CT-e or MDF-e authorised, passed, or delivered (MOC 7.0, eventos), with the event that takes each back; what is read of a road once was read stays.
+// CT-e or MDF-e authorised, passed, or delivered (MOC 7.0, eventos), with the event that undoes
+// each; a recorded passage cannot be undone.
 const traces = new Map<number, number | null>([
   [110130, 110131],
   [610130, 610131],

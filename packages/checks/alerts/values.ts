@@ -14,7 +14,7 @@ export const minuteMs = 60_000
 export const hourMs = 60 * minuteMs
 export const dayMs = 24 * hourMs
 
-/** The instant of a date as written; one without offset is of São Paulo (-03:00). NaN of what is none. */
+/** Milliseconds of a date text, without offset in São Paulo time (-03:00). NaN if it is no date. */
 export function instantOf(text: string): number {
   const time = localTime(text)
   if (time === null) return Number.NaN

@@ -4,7 +4,7 @@ import { baseOf } from '../alerts/facts.ts'
 import { cents, dayText, isBefore, median, numberText, reais } from '../alerts/values.ts'
 import type { Note, Place, Trip } from './trip.ts'
 
-/** What a freight bill is told to be wrong about, in one Portuguese sentence with the numbers. */
+/** A finding in a freight bill; `sentence` is Portuguese and has the numbers. */
 export interface FreightFinding {
   code: 'fr-dobro' | 'fr-tomador' | 'fr-sem-nota' | 'fr-valor' | 'fr-quilo'
   sentence: string
@@ -13,7 +13,7 @@ export interface FreightFinding {
   documents: string[]
 }
 
-/** What is around a CT-e. The caller bounds each list. */
+/** Documents around a CT-e. The caller bounds each list. */
 export interface Around {
   /** Base (raiz) of the CNPJ of the company that has the CT-e, or its CPF. */
   companyBase: string
@@ -29,17 +29,17 @@ export interface Around {
   lane: readonly Trip[]
 }
 
-/** How many earlier trips tell what is usual. */
+/** Number of earlier trips needed for a habit. */
 export const usualMin = 8
 /** From how many times the median on a freight is far from it. */
 const farFrom = 2
-/** So long after a CT-e its note may come. */
+/** Time that a note may arrive after its CT-e. */
 export const noteWaitMs = 5 * 86_400_000
 const documentsMax = 20
 
 /**
- * What does not fit in the bill of a freight. Pure: the same CT-e with the same neighbours has the same findings. Nothing is said of a CT-e
- * that does not stand, of a redespacho or subcontratação, nor, except of its payer, of one that completes, annuls or replaces another.
+ * Finds faults in a freight bill. Pure. Skips a CT-e that does not stand, and a redespacho or
+ * subcontratação; for one that completes, annuls or replaces another it checks only the payer.
  */
 export function auditFreight(trip: Trip, around: Around): FreightFinding[] {
   if (!trip.standing || trip.tpServ !== '0') return []
@@ -103,7 +103,7 @@ function wrongPayer(trip: Trip, { notes }: Around): FreightFinding | null {
   const payer = baseOf(trip.payer)
   if (payer === '' || trip.tpCTe === '2') return null
   for (const note of notes) {
-    // Of an entry note the issuer receives the goods.
+    // The issuer of an entry note receives the goods.
     if (!note.standing || note.tpNF === '0') continue
     const owes = note.modFrete === '0' ? note.issuer : note.modFrete === '1' ? note.recipient : undefined
     if (owes === undefined || baseOf(owes) === payer) continue
@@ -124,7 +124,7 @@ function withoutNote(trip: Trip, { companyBase, capturesNotes, asOf, notes }: Ar
   if (chaveParts(trip.chave).mod !== '57') return null
   const of = `O CT-e de ${reais(cents(trip.vTPrest))}`
   const inputs = { vTPrest: cents(trip.vTPrest), notes: trip.notes.length }
-  // What another carrier brought is cited by its CT-e.
+  // `cites` also counts the CT-e of a previous carrier, which stands for its notes.
   if (trip.cites === 0)
     return {
       code: 'fr-sem-nota',
@@ -132,7 +132,7 @@ function withoutNote(trip: Trip, { companyBase, capturesNotes, asOf, notes }: Ar
       inputs,
       documents: [],
     }
-  // Who only pays is named in no note, and the authority does not distribute one to its issuer.
+  // Notes do not name a mere payer, and the authority sends no note to its issuer.
   if (baseOf(trip.recipient) !== companyBase) return null
   if (trip.notes.some((chave) => baseOf(chaveParts(chave).cnpj) === companyBase)) return null
   if (

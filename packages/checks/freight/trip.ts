@@ -1,7 +1,7 @@
 import type { CteContents, NfeContents } from '@vigia/dfe/read'
 import { isNote } from '../alerts/values.ts'
 
-/** What the audit needs of a CT-e. Amounts are decimal text in reais, cities IBGE codes. */
+/** CT-e data for the audit. Amounts are decimal text in reais, cities IBGE codes. */
 export interface Trip {
   chave: string
   /** As written, with its offset. */
@@ -32,7 +32,7 @@ export interface Place {
   name?: string
 }
 
-/** What the audit needs of an NF-e that a CT-e cites. */
+/** Data for the audit of an NF-e that a CT-e cites. */
 export interface Note {
   chave: string
   standing: boolean
@@ -44,7 +44,7 @@ export interface Note {
   modFrete?: string
 }
 
-/** What a CT-e that was read says of its trip; the rest is of the document as it stands now. */
+/** Trip data from the contents of a CT-e; the rest comes from its current state. */
 export type TripInside = Omit<Trip, 'chave' | 'issuedAt' | 'standing' | 'recipient'>
 
 export function tripOf({ head, issuer, payer, vTPrest, cargo, measures, cited }: CteContents): TripInside {
@@ -63,7 +63,7 @@ export function tripOf({ head, issuer, payer, vTPrest, cargo, measures, cited }:
   }
 }
 
-/** What an NF-e that was read says of its freight. */
+/** Freight data of an NF-e. */
 export function noteOf({ head, recipient }: NfeContents): Pick<Note, 'recipient' | 'tpNF' | 'modFrete'> {
   return { recipient: recipient.CNPJ ?? recipient.CPF, tpNF: head.tpNF, modFrete: head.modFrete }
 }

@@ -14,7 +14,7 @@ export function share(value: bigint, percent: bigint): bigint {
   return (value * percent) / (100n * one)
 }
 
-/** What is left of a value after `percent` per cent of it, both scaled. */
+/** A value less `percent` per cent of it, both scaled. */
 export function without(value: bigint, percent: bigint): bigint {
   return value - share(value, percent)
 }

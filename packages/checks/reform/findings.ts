@@ -15,22 +15,26 @@ import {
   testYears,
 } from './tables.ts'
 
-/** What does not fit in the groups of IBS, CBS and IS of a document. */
+/** A finding in the groups of IBS, CBS and IS of a document. */
 export interface ReformFinding {
   code: 'rt-sem-grupo' | 'rt-parcial' | 'rt-aliquota' | 'rt-conta' | 'rt-codigo' | 'rt-vnf' | 'rt-nota'
   /** nItem, when it is about one item. */
   item?: number
   /** For people, in Portuguese. */
   sentence: string
-  /** What it was decided by, under official names. */
+  /** The values that decided, under official names. */
   inputs: Record<string, string>
 }
 
-// A document has 990 items, and nobody reads as many sentences: what they have in common is said once, and the rest is counted.
+// A document has up to 990 items: equal faults share a sentence, and the rest is only counted.
 const eachMax = 10
 const namedItemsMax = 5
 
-/** What does not fit in a document of 2026 or later, [] of earlier ones: groups, codes against the dated tables, rates of the year, arithmetic within 0.01, totals within 0.01 for each item (NT 2025.002, UB and W34; NT 2025.001 RTC). Nothing says that a value is owed or can be used. */
+/**
+ * Finds faults in a document of 2026 or later ([] for earlier ones): groups, codes of the dated
+ * tables, rates, arithmetic within 0.01, totals within 0.01 per item (NT 2025.002, UB and W34; NT
+ * 2025.001 RTC). No finding claims that a value is owed or creditable.
+ */
 export function findingsOf(contents: NfeContents | CteContents): ReformFinding[] {
   const day = contents.head.dhEmi?.slice(0, 10) ?? ''
   if (day < inForceFrom) return []
@@ -51,7 +55,7 @@ export function findingsOf(contents: NfeContents | CteContents): ReformFinding[]
 
 interface Fault {
   code: ReformFinding['code']
-  /** What follows "O item 3: ". */
+  /** Text after "O item 3: ". */
   cause: string
   inputs: Record<string, string>
 }
@@ -87,8 +91,8 @@ function placeText(items: readonly number[]): string {
   return `itens ${named.join(', ')} e ${last}: `
 }
 
-// Only of what is an ordinary sale or transfer of the normal regime: Simples and MEI need not inform before 2027, and other notes have reasons
-// of their own.
+// Ordinary notes of the normal regime only: Simples and MEI need not inform before 2027, and other
+// notes may have reasons of their own.
 function presence({ head, items }: NfeContents): ReformFinding[] {
   if (head.CRT !== '3' || head.finNFe !== '1' || items.length === 0) return []
   const missing = items.filter(({ IBSCBS }) => IBSCBS === undefined).map(({ nItem }) => nItem)
@@ -136,7 +140,7 @@ const standardRate: ReadonlySet<string> = new Set(['000', '200'])
 function rateFaults(groups: ReformContents, contents: NfeContents | CteContents, day: string): Fault[] {
   const { IBSCBS } = groups
   const ofYear = rates.find(({ from, to }) => from <= day && day <= to)
-  // What a public body buys is taxed for it alone (LC 214/2025, art. 473).
+  // Purchases of a public body are taxed for that body alone (LC 214/2025, art. 473).
   if (ofYear === undefined || contents.gCompraGov || groups.gTribCompraGov) return []
   if (!standardRate.has(IBSCBS?.CST ?? '') || scaled(IBSCBS?.vBC) === 0n) return []
   // Notes that change or give back an earlier one have the rates of its year.
@@ -144,7 +148,7 @@ function rateFaults(groups: ReformContents, contents: NfeContents | CteContents,
   return partsOf(groups).flatMap(({ names, group, rate }) => {
     const expected = ofYear[names.rate as keyof Rates]
     if (rate === undefined || expected === undefined || scaled(rate) === scaled(expected)) return []
-    // Of nothing, any rate is nothing.
+    // A full reduction makes any rate zero.
     if (group.pRedAliq === '100') return []
     const cause = `${names.rate} de ${percentText(scaled(rate))} em vez de ${percentText(scaled(expected))}, a alíquota de ${day.slice(0, 4)}`
     return [{ code: 'rt-aliquota' as const, cause, inputs: { [names.rate]: rate, expected } }]
@@ -209,7 +213,7 @@ function effectiveRates(rate: string, pRedAliq: string | undefined, pRedutor: st
   return pRedutor === undefined ? [reduced] : [without(reduced, scaled(pRedutor)), reduced]
 }
 
-// A rate has two to four decimals, of which zeros at the end are gone here.
+// Rates have two to four decimals; trailing zeros are already gone.
 function halfUnit(rate: string): bigint {
   const decimals = Math.max(2, rate.split('.')[1]?.length ?? 0)
   return scaled('0.5') / 10n ** BigInt(decimals)
@@ -238,7 +242,7 @@ const sums: readonly Sum[] = [
 ]
 
 function totalFindings({ items, reformTotals, problems }: NfeContents): ReformFinding[] {
-  // Where a number is missing or the values stand in other groups, no sum says anything.
+  // Sums mean nothing when a number is missing or values are in other groups.
   if (!reformTotals || items.length === 0 || problems.length > 0) return []
   if (items.some(({ gTransfCred, gAjusteCompet }) => gTransfCred || gAjusteCompet)) return []
   return sums.flatMap(([total, of]) => {

@@ -1,4 +1,5 @@
-// What changes by date is data here, each with its source: a change of a table changes this file and nothing else. Dates are days of dhEmi.
+// Tables of values that change by date, with their sources; a change touches only this file. Dates
+// are days of dhEmi.
 
 /** The day of the tables below (Portal da Conformidade Fácil, table of CST-IBS/CBS and cClassTrib; Informe Técnico 2025.002 v1.60). */
 export const tableDay = '2026-10-08'

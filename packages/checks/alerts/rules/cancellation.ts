@@ -154,7 +154,7 @@ const forbiddenFields: [RegExp, string][] = [
   [/\b(?:rem|dest|toma[34]?)\/(?:cnpj|cpf)\b/, 'participante'],
 ]
 
-// What may be corrected, and what only says that a thing stays as it is.
+// Texts of allowed corrections, and texts that deny a change.
 const harmless =
   /\b(?:quantidade|qtd) de volumes?\b|\b(?:endereco|numero do endereco|bairro|cep|complemento|telefone|fone|e-?mail|razao social|nome fantasia|inscricao suframa)(?: \w+)? d[oa] (?:destinatari[oa]|remetente)\b|\b(?:sem|nao) (?:alterar|altera|alterando|alteracao|mudar|muda|mudanca)(?: \w+)? (?:valor(?:es)?|quantidades?|precos?)\b|\bvalor aproximado dos tributos\b|\bsem valor comercial\b/g
 

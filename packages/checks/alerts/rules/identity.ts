@@ -225,7 +225,7 @@ export const identityRules: Rule[] = [
   },
 ]
 
-// Suppliers first seen lately under a contact of this one, of whom none of its earlier notes could tell already.
+// Suppliers recently first seen under a contact of this one that no earlier note revealed.
 function newSharers({ facts, history, settings, past, at, issuerBase }: View): Sharer[] {
   const group = settings.groups.find((bases) => bases.includes(issuerBase)) ?? []
   const few = [...Map.groupBy(history.sharing, ({ key }) => key).values()].filter((some) => some.length < sharedMax - 1)

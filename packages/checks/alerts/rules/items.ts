@@ -3,7 +3,7 @@ import { comparable, type ItemLine, type NamedLine } from '../items.ts'
 import { dayMs, dayText, decimal, instantOf, median, numberText, reais } from '../values.ts'
 import { type Finding, jaccard, type Rule, type View } from './rule.ts'
 
-// Notes by what is inside them. What was not read from inside is never compared.
+// Rules on the items of notes. Notes without stored items are never compared.
 
 /** Cents from which a line of a note is worth a look. */
 const lineMin = 10_000
@@ -22,7 +22,7 @@ export const itemRules: Rule[] = [
       if (!destination || !inside || tpNF !== '1' || !from || !to) return null
       const place = to === 'EX' ? '7' : from === to ? '5' : '6'
       const said = { '1': '5', '2': '6', '3': '7' }[destination.idDest]
-      // What is bought in person, or from a vehicle, may be taken anywhere; and the goods may go elsewhere.
+      // Goods bought in person or from a vehicle may go anywhere, or are delivered elsewhere.
       const isFree = ['1', '5'].includes(destination.indPres) || destination.elsewhere
       const wrong = Object.keys(inside.cfops).find(
         (cfop) => /^[567]/.test(cfop) && ((said !== undefined && cfop[0] !== said) || (!isFree && cfop[0] !== place)),
@@ -225,7 +225,7 @@ function taxChange(line: NamedLine, { facts, past }: View) {
     })
     .slice(0, 5)
   const [last] = before
-  // Who enters or leaves the Simples changes all of it.
+  // Joining or leaving the Simples changes all taxes of an issuer.
   if (before.length < 5 || last === undefined || last.crt !== crt) return null
   // A law that moves the rate by little moves it for everybody.
   const isNear = (tax: string) =>

@@ -28,12 +28,12 @@ export interface Rule {
   find(view: View): Finding | null
 }
 
-/** What a rule found: the numbers it decided with, the documents it compared, and one Portuguese sentence with the numbers. */
+/** Result of a rule: inputs, compared documents, and a Portuguese sentence with the numbers. */
 export interface Finding {
   inputs: Record<string, string | number | boolean>
   compared?: string[]
   sentence: string
-  /** Where the rule has more than one weight. */
+  /** Weight of this finding, for rules with several weights. */
   weight?: number
 }
 
@@ -50,13 +50,13 @@ export interface View {
   purchase: boolean
   /** Earlier purchases of the pair, newest first; with the cancelled ones. */
   all: readonly PairDocument[]
-  /** Those that stand. */
+  /** Standing ones of `all`. */
   past: readonly PairDocument[]
-  /** Those of them within 365 days. */
+  /** Purchases of `past` within 365 days. */
   year: readonly PairDocument[]
   /** Whether the company's habits are known: before, everybody is new to it. */
   learned: boolean
-  /** No standing document of the pair in 24 months, and nobody said that the supplier is known. */
+  /** No standing document of the pair in 24 months, and the supplier is not marked as known. */
   isNew: boolean
 }
 
@@ -82,7 +82,7 @@ export function viewOf(facts: AlertFacts, history: History, settings: Settings, 
   }
 }
 
-/** Those of the earlier documents, newest first, at most `days` before the view's. */
+/** Earlier documents, newest first, at most `days` before the instant `at`. */
 export function within<T extends { at: number }>(past: readonly T[], at: number, days: number): T[] {
   return past.filter((one) => one.at >= at - days * dayMs)
 }

@@ -5,7 +5,7 @@ import { baseOf } from '../facts.ts'
 import { cents, dayMs, dayText, instantOf, numberText, reais } from '../values.ts'
 import type { Rule, View } from './rule.ts'
 
-// Sales of own production and of merchandise; not deliveries of what was sold before (116, 117, 922), which are not paid again.
+// Sales of own products and merchandise, without later deliveries of paid sales (116, 117, 922).
 const saleCfop = /^[567](?:10[1-9]|11[0-5]|11[89]|12[0-3]|40[1-5])$/
 
 export const taxRules: Rule[] = [
@@ -48,8 +48,8 @@ export const taxRules: Rule[] = [
     of: 'received',
     find: ({ facts, value }) => {
       const { tpNF, nfe, part, company, references } = facts
-      // Notas de crédito (finNFe 5) are always tpNF 0, and of débito (6) never: neither says that somebody took goods in, in our name.
-      // Who buys from a person, as from a producer, issues the entry.
+      // Notas de crédito (finNFe 5) are always tpNF 0, de débito (6) never: neither is an entry in
+      // our name. A buyer from a person, such as a producer, issues the entry.
       if (company.base.length === 11) return null
       if (tpNF !== '0' || part !== 'receives' || nfe?.finNFe === '5' || nfe?.finNFe === '6') return null
       const own = references.find(({ chave }) => baseOf(chaveParts(chave).cnpj) === company.base)
@@ -72,7 +72,7 @@ export const taxRules: Rule[] = [
     find: ({ facts: { nfe, part, issuedAt }, value }) => {
       if (part !== 'receives' || (nfe?.finNFe !== '5' && nfe?.finNFe !== '6')) return null
       const credit = nfe.finNFe === '5'
-      // Values of the test year are no money: nobody owes them, and nobody can use them as credit (LC 214/2025, art. 348).
+      // Values of the test year are not due and give no credit (LC 214/2025, art. 348).
       const isTest = issuedAt < '2027'
       const of = isTest || value < 100 ? '' : `, de ${reais(value)}`
       const effect = isTest
@@ -122,7 +122,7 @@ function sumsOff({ totals, sums, itemCount }: NfeFacts): string[] {
 // vNF by the layout (MOC 7.0, total/ICMSTot/vNF; rejection 610): whether the desoneração is taken off, and PIS and COFINS of substitution and the
 // taxes of the reform are put on, depends on the item and the year, so each is allowed.
 function totalOff({ totals, cfops }: NfeFacts, vNF: number): string[] {
-  // Of an import the authority does not check it (CFOP 3…).
+  // The authority does not check it for imports (CFOP 3…).
   if (totals.vProd === undefined || cfops.some((cfop) => cfop.startsWith('3'))) return []
   const of = (...names: string[]) => names.reduce((sum, name) => sum + cents(totals[name]), 0)
   const sum =

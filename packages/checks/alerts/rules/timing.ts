@@ -34,7 +34,7 @@ export const timingRules: Rule[] = [
     find: ({ past, at, history }) => {
       const now = within(past, at, 1)
       if (now.length < 5) return null
-      // A pair that fills what is looked at within a day always does.
+      // A pair with `pairMax` documents within a day is always that busy.
       if (now.length === past.length && history.pair.length === pairMax) return null
       const before = within(past, at, 90).slice(now.length)
       const days = [...Map.groupBy(before, (one) => one.issuedAt.slice(0, 10)).values()].map((one) => one.length)

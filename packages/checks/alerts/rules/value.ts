@@ -96,7 +96,7 @@ export const valueRules: Rule[] = [
       const below = (each: number) => each >= 0.8 * limit && each < limit
       if (!below(value)) return null
       const near = past.filter((one) => one.at >= at - 72 * hourMs && below(one.value))
-      // Who always sells for about so much splits nothing.
+      // A supplier that usually sells near the limit splits nothing.
       const before = past.slice(near.length)
       if (before.length >= 5 && before.filter((one) => below(one.value)).length * 2 >= before.length) return null
       const sum = near.reduce((total, one) => total + one.value, value)
@@ -151,8 +151,8 @@ export const valueRules: Rule[] = [
   },
 ]
 
-// Who sells the same for the same price again and again, as fuel or toll, sends no duplicates: three of its last twenty earlier ones have the
-// value of another one at most five days before.
+// A supplier of equal sales, such as fuel or toll, sends no duplicates: three of the last twenty
+// earlier documents repeat a value within five days.
 function isHabit({ past, at }: View): boolean {
   const earlier = past.filter((one) => one.at < at - 5 * dayMs).slice(0, 20)
   const repeated = earlier.filter((one, index) =>

@@ -40,7 +40,7 @@ export interface Archive {
   put(facts: AlertFacts): AlertFacts[]
   /** Takes a document out; returns the others to judge again. */
   remove(facts: AlertFacts): AlertFacts[]
-  /** What is known around a document, which may be here or not. */
+  /** Context of a document, which may be in the archive or not. */
   history(facts: AlertFacts): History
 }
 
@@ -211,7 +211,7 @@ export function createArchive(initial: readonly AlertFacts[] = []): Archive {
     return first && { name: normalName(first.facts.issuer.name), chave: first.facts.chave, at: first.at }
   }
 
-  // What others see of a supplier: when it was first seen, and how it is reached.
+  // Data of a supplier that other verdicts read: its first purchase and its contacts.
   function seen({ companyBase, issuerBase }: Sharing) {
     const contacts = (pairs.get(`${companyBase} ${issuerBase}`) ?? []).flatMap(({ facts }) => contactsIn(facts))
     return { first: firstOf(companyBase, issuerBase), contacts: new Set(contacts) }

@@ -5,8 +5,8 @@ import { cnpjOf, companyOf, freight, insideOf, later, note, randomOf, type Suppl
 
 export { freight, later, note, randomOf, supplierOf } from './facts.ts'
 
-// Two years of a workspace of four companies, with cases planted for each rule and the innocent look-alikes that its guard names. What is true
-// of a document is decided here, by how it was made, and not by the rules.
+// Two years of a workspace of four companies, with planted cases for each rule and innocent
+// look-alikes of its guard. The truth comes from the generator, not from the rules.
 
 export interface Generated {
   documents: AlertFacts[]
@@ -470,7 +470,7 @@ export function generate(seed: number, { suppliers = 120, cases = 6 } = {}): Gen
       put(noteOf(each, famous, time(when + m * 2, m * 30), 180 + m), ['S02'], [], ['S46'])
   }
 
-  // What follows draws its numbers after all that is above, which stays as it is.
+  // Later cases draw their random numbers last, because the cases above must not change.
   for (let n = 0; n < cases; n++) {
     const company = pick(companies)
     const when = 150 + Math.floor(((750 - 160) * n) / cases) + whole(0, 40)
@@ -496,7 +496,7 @@ export function generate(seed: number, { suppliers = 120, cases = 6 } = {}): Gen
     put(noteOf(company, parent, time(when), reais(300, 0.2)), ['S02'], chance)
     put(noteOf(company, { ...subsidiary, contacts: parent.contacts }, time(when + 9), 310), ['S02'], chance, ['S19'])
 
-    // S21: goods from another UF that nobody carried; carried by what the note, an event or a CT-e says, and what does not travel.
+    // S21: goods from another UF without a carrier; look-alikes: carried, or not transported.
     const far = knownSupplier(company, 4, 10_500, when - 9, { uf: 'SP', cUF: 35 })
     const sent = (days: number, nfe: Extra['nfe'], extra: Extra = {}) =>
       noteOf(company, far, time(when + days), reais(10_500, 0.01), { nfe: { cfops: ['6102'], ...nfe }, ...extra })
@@ -516,7 +516,7 @@ export function generate(seed: number, { suppliers = 120, cases = 6 } = {}): Gen
     ])
   }
 
-  // What is inside notes.
+  // Items of notes.
   for (let n = 0; n < cases; n++) {
     const company = pick(companies)
     const when = 200 + Math.floor(((750 - 260) * n) / cases) + whole(0, 30)
@@ -608,7 +608,7 @@ export function generate(seed: number, { suppliers = 120, cases = 6 } = {}): Gen
   return made
 }
 
-// Those of these years that are working days of the week otherwise.
+// Holidays of these years on weekdays.
 const holidays = [
   '01-01',
   '2025-04-18',
