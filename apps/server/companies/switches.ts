@@ -7,7 +7,7 @@ import { type Service, type ServiceCode, serviceCodes, services } from '../platf
 /** Whether documents are shown in which a company has a role. */
 export type RoleSwitch = readonly [role: number, on: boolean | undefined]
 
-// As many as `document.roles` holds.
+// All bits of `document.roles`.
 const everyRole = 0x7fff
 const thirdParty = 3
 
@@ -76,7 +76,7 @@ export function shownRoles(hiding: readonly Hiding[], companyId: number, service
   return own?.roles ?? everyRole
 }
 
-/** The same of one company, for each family. */
+/** Shown roles of one company by family. */
 export async function readShown(
   ctx: WithDatabase,
   workspaceId: number,
@@ -101,7 +101,7 @@ export function shownConditions(hiding: Hiding[], alias: string): RawBuilder<boo
   )
 }
 
-/** Whether the company of a row sees it, or sees documents in which it has `roles`, to stand inside another query. */
+/** Condition for a row that the switches of its company show; `roles`: for documents in which it has these. */
 export function isShown(
   workspaceId: number,
   alias: string,

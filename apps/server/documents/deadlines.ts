@@ -30,7 +30,7 @@ interface DueInDatabase {
   terms: readonly Term[]
   /** Branches of a case: the last instant of the next answer. */
   until(workspaceId: number, now: Date): RawBuilder<unknown>
-  /** Those authorised so that a deadline lies between the two, in the words of the indexes. */
+  /** Condition for a deadline between `first` and `last`, in the form that the indexes have. */
   near(first: Date, last: Date): RawBuilder<unknown>
 }
 
@@ -116,10 +116,10 @@ export function dueCondition(
   ])
 }
 
-/** Whether something may still happen to a `document d`, in the words of the indexes. */
+/** Condition for a `document d` whose status is not final, in the form that the indexes have. */
 export const isOpen = sql`d.status not in (${sql.join(finalStatuses.map((one) => sql.lit(one)))})`
 
-// Those of which the end of a term is between the two.
+// Condition for a term that ends between `first` and `last`.
 function within(terms: readonly Term[], first: Date, last: Date): RawBuilder<unknown> {
   const each = terms.map(({ hours }) => {
     const [from, until] = [first, last].map((time) => new Date(time.getTime() - hours * 3_600_000))
@@ -144,7 +144,7 @@ const disputed = (workspaceId: number) => sql`(
       join company c on c.workspace_id = e.workspace_id and c.id = e.company_id and c.cnpj = e.author
      where e.workspace_id = ${workspaceId} and e.workspace_id = d.workspace_id and e.company_id = d.company_id and e.chave = d.chave and e.rank > 0) e)`
 
-// `termEnd`, or null when it is over.
+// `termEnd` in SQL; null when the term is over.
 function endOf(terms: readonly Term[], now: Date): RawBuilder<unknown> {
   const cases = terms.toReversed().map(
     ({ hours, since }) =>

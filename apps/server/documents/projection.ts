@@ -129,7 +129,7 @@ export function rowsOf(
   return rows
 }
 
-/** What `arrived`, which was not here before, changes; `existing` is all that is here of its chaves, and of those that another document replaces. */
+/** Computes the changes for new arrivals; `existing` holds the rows of their chaves and of replaced documents. */
 export function project(
   existing: { documents: readonly ExistingDocument[]; events: readonly ExistingEvent[] },
   arrived: ArrivedRows,

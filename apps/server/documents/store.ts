@@ -152,7 +152,7 @@ export async function loadExisting(
   }
 }
 
-/** Those of the chaves that a document of the company names as the one that it corrects or replaces. */
+/** Finds which of the chaves a document of the company corrects or replaces. */
 export async function findReplaced(
   { db }: WithDatabase,
   { workspaceId, companyId }: Place,

@@ -142,7 +142,7 @@ export interface TestedDecision {
 }
 
 type Answered = z.output<typeof testAnswerRule.data>
-/** As the call answers it, but for the ids, and for the rules of the decisions. */
+/** Answer of the call, before ids are encoded and rules named. */
 interface Tested extends Omit<Answered, 'exemplos'> {
   exemplos: (Omit<Answered['exemplos'][number], 'idDFe' | 'antes' | 'depois'> & {
     id: string

@@ -108,7 +108,7 @@ async function queueCiencias({ db }: WithDatabase, queue: CienciaQueue): Promise
   return Number(numAffectedRows)
 }
 
-// Ten days are given; on the seventh a person is told.
+// The term is ten days; a person is told on the seventh.
 const toldHours = 3 * 24
 const longestHours = Math.max(...cienciaTerms.map(({ hours }) => hours))
 const toldMax = 50

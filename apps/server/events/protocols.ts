@@ -3,5 +3,5 @@ import { cteProtocol } from './protocols/cte.ts'
 import { nfeProtocol } from './protocols/nfe.ts'
 import type { EventProtocol } from './protocols/protocol.ts'
 
-/** How the events of each family are written and sent. */
+/** Event protocol of each family. */
 export const protocols: Readonly<Record<FamilyId, EventProtocol>> = { nfe: nfeProtocol, cte: cteProtocol }

@@ -10,7 +10,7 @@ export interface EventSubject extends AnswerSubject {
 
 export type Verdict = { sequence: number } | { refusal: string }
 
-/** In a bit mask of roles, whoever answers an NF-e. */
+/** Bit of the destinatário, who answers an NF-e, in a mask of roles. */
 export const recipient = 1 << nfeRole.destinatario
 
 /** Whether an event may be sent now: what the authority would refuse is refused here, with the reason (NT 2020.001; MOC CT-e 4.00 §3.7). */

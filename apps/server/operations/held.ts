@@ -74,7 +74,7 @@ export async function listHeld(ctx: WithDatabase): Promise<{
 
 const isHeldBack = sql`state = 'waiting' and (created_at < (select held_since from installation)) is true`
 
-// Administrators of a workspace see the reason, and may have a delivery sent again.
+// Administrators of a workspace see the reason and can resend a delivery.
 async function dropNotices(ctx: WithDatabase): Promise<void> {
   const dropped = 'O envio foi liberado sem o que já esperava'
   await asOperator(ctx, async ({ db }) => {
@@ -88,7 +88,7 @@ async function dropNotices(ctx: WithDatabase): Promise<void> {
     )
     const keys = [...mails, ...deliveries].map(({ key }) => key)
     await sql`delete from job where kind in ('mail', 'webhook') and key = any (${keys}::text[])`.execute(db)
-    // Later ones of the same documents follow.
+    // Newer deliveries of the same documents waited for these.
     const webhooks = new Map(deliveries.map((one) => [`${one.workspaceId} ${one.webhookId}`, one]))
     for (const { workspaceId, webhookId } of webhooks.values()) await queueDeliveries({ db }, workspaceId, webhookId)
   })

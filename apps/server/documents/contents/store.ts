@@ -152,7 +152,7 @@ interface Place {
   side: Side
 }
 
-/** What documents of a month add to a product, or take from it (negative): cents, and ten thousandths of its unit. */
+/** Change of the monthly sums of a product: cents, and ten thousandths of its unit; negative to subtract a document. */
 export interface ProductMove extends Place {
   product: number
   documents: number

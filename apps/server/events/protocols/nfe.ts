@@ -9,7 +9,7 @@ import {
 import { sql } from 'kysely'
 import type { EventProtocol } from './protocol.ts'
 
-// With any other code the lote was not processed: the code holds for all its events.
+// Any other code means that the lote was not processed, and holds for all its events.
 const loteProcessed = 128
 
 /** Manifestação do destinatário, in lotes to the Ambiente Nacional (NT 2020.001). */

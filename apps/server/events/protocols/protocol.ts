@@ -11,16 +11,16 @@ import type {
 import type { RawBuilder } from 'kysely'
 import type { CertificateUse } from '../../platform/signer/signer.ts'
 
-/** How the events of a family are written, and where they are sent; it knows no row of ours. */
+/** Format and address of the events of a family. It reads no table. */
 export interface EventProtocol {
-  /** How many events of one author leave together. */
+  /** Events of one author that are sent together at most. */
   eventsMax: number
   url(endpoints: Endpoints, chave: string): string
-  /** Whether the address of an outgoing event `o` is not paused. */
+  /** Condition for an outgoing event `o` whose address is not paused. */
   isUp(endpoints: Endpoints, isPaused: (url: string) => boolean): RawBuilder<boolean>
-  /** What a certificate is used for when these events leave, in words of their author. */
+  /** Entry for the log of certificate uses, in Portuguese. */
   use(cnpj: string, events: readonly { chave: string; tpEvento: number }[]): CertificateUse
-  /** By tpEvento, what an event cites of its document besides the text of the person. */
+  /** Data of the document that an event repeats, by tpEvento; none for other events. */
   cites: Readonly<Record<number, 'authorization' | 'disagreement' | 'corrections'>>
   /** Throws an `EventError` for what the person can mend, and a `TypeError` for an event that does not leave from here. */
   sign(order: EventOrder, certificate: SigningCertificate): SignedEvent
@@ -33,7 +33,7 @@ export interface EventProtocol {
   words: EventWords
 }
 
-/** What an event says, whatever its kind. */
+/** Contents of an event to sign; unused fields are ignored. */
 export interface EventOrder {
   tpAmb: 1 | 2
   cnpj: string
@@ -52,7 +52,7 @@ export interface Lote {
   events: readonly SignedEvent[]
 }
 
-/** What the authority says of an event; of a lote that it did not look into, code, text and the number of its events. */
+/** Response to an event; for a lote that was not processed only code, text and the number of its events. */
 export type Said = Pick<EventResult, 'cStat' | 'xMotivo'> &
   Partial<Pick<EventResult, 'protocol' | 'registeredAt' | 'xml'>> & { ofLoteWith?: number }
 
@@ -64,7 +64,7 @@ export interface Answered {
 type Plural = readonly [one: string, many: string]
 
 export interface EventWords {
-  /** So many were registered, alone and before others that were not. */
+  /** Words after a count of registered events: when all were registered, and when others were not. */
   registered: Plural
   registeredBesides: Plural
   alreadyRegistered: string

@@ -37,7 +37,7 @@ type AlertRow = Omit<Alert, 'idDFe' | 'motivos' | 'motivoNovo' | 'seguraCiencia'
   stated: Fired[] | null
   statedRules: string[] | null
   complete: boolean
-  /** What of its place in the list is not its id. */
+  /** Sort key of the list before the id. */
   place: string
 }
 

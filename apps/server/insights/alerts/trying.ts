@@ -20,7 +20,7 @@ const asked: Limit = { name: 'alert-test', times: 40, withinMs: 3_600_000 }
 const portionMax = 100
 const failuresMax = 3
 
-/** What a test counts, under the names of its answer. */
+/** Counters of a test, under the names of its answer. */
 type Counts = Pick<
   AlertTest,
   'marcados' | 'emAprendizado' | 'confirmados' | 'conhecidos' | 'alertasNovos' | 'mudamDeFaixa'
@@ -99,7 +99,7 @@ export async function readTest(
   const named = new Map(documents.map(({ id, ...one }) => [id, one]))
   return {
     ...test,
-    // In the order of the answer, whatever that of the database is.
+    // The order of the answer, because jsonb keeps its own.
     ...nothing,
     ...counts,
     maisFortes: strongest.flatMap(({ id, score, before, after, sentence }) => {

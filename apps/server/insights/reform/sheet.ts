@@ -93,7 +93,7 @@ const summed = sql`sum(c.documents)::int as documentos, sum(c.value)::float8 / 1
   sum(c.cbs)::float8 / 100 as cbs, sum(c."is")::float8 / 100 as "is"`
 const informed = sql`(sum(c.ibs) <> 0 or sum(c.cbs) <> 0 or sum(c."is") <> 0)`
 
-// What suppliers send is NF-e (side 0), and the freight that the company pays CT-e (side 2).
+// Side 0 holds the NF-e of suppliers, side 2 the CT-e that the company pays.
 async function readSuppliers(db: Database, about: About, max: number) {
   const sums = sql`from content_sum c where c.workspace_id = ${about.workspaceId} and c.side in ${ofSuppliers} and c.kind = ${sumKinds.issuer}
     and c.month = ${firstDay(about)} ${ofCompany(about, 'c')}`

@@ -73,7 +73,7 @@ const allMonths = (periods: Record<Period, Range>) => [
   ...new Set(Object.values(periods).flatMap((range) => monthsOf(range))),
 ]
 
-// What a row of `s` has in the months of a range.
+// A column of `s` within a range of months, else 0.
 const amountIn = (column: string, range: Range) => sql`case when ${within(range)} then s.${sql.ref(column)} else 0 end`
 const having = (months: readonly string[]) => sql`s.month = any (${months.map(dateOf)}::date[])`
 

@@ -19,7 +19,7 @@ export const changeRoutes = [
 /** A change as other programs get it. */
 type Told = DataOf<typeof listChanges>['alteracoes'][number]
 
-/** What changed, with what the reader needs to choose. */
+/** A change with the columns by which webhooks are chosen. */
 export interface Change {
   documentId: bigint
   companyId: number

@@ -44,8 +44,8 @@ const goneText =
   'O que mudou enquanto ele esteve parado já não está guardado por inteiro. Reative-o e leia os documentos pelas listas.'
 
 /**
- * Makes deliveries of what changed since those that are there, each once, whoever does the same meanwhile. Returns when to look again: there is more,
- * or no room for more.
+ * Makes deliveries of what changed since those that are there, each once, whoever does the same meanwhile. Returns the wait until the next
+ * look: 0 if there is more.
  */
 async function feed(ctx: Pick<Context, 'db' | 'ids' | 'config'>, workspaceId: number, id: number): Promise<number> {
   return inWorkspace(ctx, workspaceId, async ({ db, ids, config }) => {

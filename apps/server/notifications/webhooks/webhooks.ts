@@ -129,8 +129,8 @@ async function tellOfAddress(
 }
 
 /**
- * Queues deliveries that were not tried: of each document the first that waits. `ctx.db` is inside the workspace and holds the webhook; `which`
- * chooses among them.
+ * Queues untried deliveries, for each document only the oldest one waiting; `which` filters them. `ctx.db` is inside the workspace and holds the
+ * webhook.
  */
 export async function queueDeliveries(
   { db }: WithDatabase,

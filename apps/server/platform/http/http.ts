@@ -71,7 +71,7 @@ export function handle<const R extends RouteDefinition>(route: R, ...rest: [Hand
     route,
     cost,
     run: async (ctx, input, session, caller) => {
-      // What changes in a shared login changes for all of its visitors.
+      // A change in a shared login affects all of its visitors.
       if (session?.shared && route.method !== 'GET' && !route.shared) throw new AppError('conflict', ofOneOwner)
       if (session && (route.proof === 'always' || route.proof?.(input as never))) requireRecentProof(session)
       return handler(ctx, { ...(input as RouteInput<R>), session: session as SessionOf<R>, caller })
