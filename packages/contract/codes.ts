@@ -3,7 +3,6 @@ import { desacordo } from '@vigia/dfe/families/cte'
 import type { Family } from '@vigia/dfe/families/family'
 import type { FamilyId } from '@vigia/dfe/families/id'
 import { familyOf } from '@vigia/dfe/families/lookup'
-import { nfe } from '@vigia/dfe/families/nfe'
 import { roleNames } from '@vigia/dfe/roles'
 
 /** A code and its word, as the screens show them (section 3). */
@@ -16,8 +15,7 @@ export interface Code {
 export const familyIds = families.map(({ id }) => id)
 
 /** The screen that lists the documents of a type. */
-export const listPath = (tipoDFe: number): string =>
-  tipoDFe === nfe.code ? '/notas-fiscais' : `/${familyOf(tipoDFe).id}`
+export const listPath = (tipoDFe: number): string => familyOf(tipoDFe).list
 
 /** The word for a participation code; anything outside the table is "Desconhecido" (section 3). */
 export function participationLabel(code: number): string {

@@ -2,6 +2,7 @@ import { deletionDays } from '@vigia/contract/accounts'
 import { exportMax } from '@vigia/contract/documents'
 import { formatBrasiliaMoment, formatCount } from '@vigia/contract/text'
 import { planKinds } from '@vigia/contract/workspace'
+import { families } from '@vigia/dfe/families/all'
 import { familyOf } from '@vigia/dfe/families/lookup'
 import { roleNames } from '@vigia/dfe/roles'
 import { type RawBuilder, sql } from 'kysely'
@@ -265,8 +266,9 @@ async function readSettings({ db }: WithDatabase, workspaceId: number) {
     pessoas,
     empresas: companies.map(({ id, cienciaAutomaticaDesde, certificado, ...one }) => ({
       ...one,
-      mostraNFe: rolesIn(shownRoles(hiding, id, 'nfe')),
-      mostraCTe: rolesIn(shownRoles(hiding, id, 'cte')),
+      ...Object.fromEntries(
+        families.map((family) => [`mostra${family.name.replace('-', '')}`, rolesIn(shownRoles(hiding, id, family.id))]),
+      ),
       cienciaAutomaticaDesde,
       certificado,
     })),

@@ -262,7 +262,7 @@ export const fieldTexts: Record<string, string> = {
   quando: instant,
   documento: 'O documento como a lista o mostra.',
   chegadaEm: `Quando o documento apareceu aqui. ${instant}`,
-  servico: '`nfe` ou `cte`.',
+  servico: `${families.map(({ id }) => `\`${id}\``).join(' ou ')}.`,
   nsu: 'A posição do arquivo, como a completude a mostra em `naoLidos`.',
   sequencia: 'O número do evento entre os do mesmo código: a `sequencia` de `manifestacoes/{idDfe}`.',
   eventoEmEnvio: 'O evento mais novo que ainda não teve resposta da SEFAZ, em palavras; null sem nenhum.',
