@@ -119,6 +119,23 @@ test('what arrives is judged, again when its XML comes and when it is cancelled'
   expect(await list({ Regra: 'S10' })).toEqual([])
 })
 
+test('a document of a family that no rule names is not judged', async () => {
+  const { workspaceId, deliver, judge, list, summary } = await newOffice()
+  await deliver(...twins)
+  await judge()
+  expect((await list({ Regra: 'S10' })).map(({ numero }) => numero)).toEqual([2])
+  await execute(database.url, `update receipt set service = 1 where workspace_id = ${workspaceId}`)
+  await inWorkspace(ctx, workspaceId, async ({ db }) => {
+    const { rows } = await sql<{ documentId: bigint }>`
+      update document set type = 1 where workspace_id = ${workspaceId} returning id as "documentId"`.execute(db)
+    const changes = rows.map(({ documentId }) => ({ documentId, kind: 'standing' as const }))
+    await noteChanges({ db }, workspaceId, changes)
+  })
+  await judge()
+  expect(await list()).toEqual([])
+  expect(await summary()).toMatchObject({ situacao: 'em-dia', faltam: 0 })
+})
+
 test('what does not count yet is shown by itself and is no work', async () => {
   const { deliver, judge, list, summary } = await newOffice()
   // The first document of a supplier, of a company whose suppliers are not known yet.
