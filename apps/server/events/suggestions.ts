@@ -1,8 +1,8 @@
 import { conclusive, conclusiveTerms, nfe } from '@vigia/dfe/families/nfe'
-import { status } from '@vigia/dfe/families/statuses'
 import { type RawBuilder, sql } from 'kysely'
 import { isShown } from '../companies/switches.ts'
 import { dueUntil } from '../documents/deadlines.ts'
+import { isOpenStatus } from '../documents/workflow/remarks.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { type AnswerRule, decide, readAnswerRules, suggestedBy } from './answer-rules.ts'
@@ -66,7 +66,7 @@ const answerOfRule = (answers: readonly (number | null)[]) => sql`(${answers}::i
 function isOpen(workspaceId: number): RawBuilder<unknown> {
   const now = new Date()
   const beyondAll = new Date(now.getTime() + (Math.max(...conclusiveTerms.map(({ hours }) => hours)) + 24) * 3_600_000)
-  return sql`d.status in (${status.summary}, ${status.authorized}, ${status.acknowledged}) and ${dueUntil(workspaceId, nfe.code, now, beyondAll)}`
+  return sql`${isOpenStatus} and ${dueUntil(workspaceId, nfe.code, now, beyondAll)}`
 }
 
 /** Documents among these for which a rule suggests the answer, decided again because a mark may be an hour old. Sees all of the workspace. */

@@ -1,14 +1,14 @@
+import { status } from '@vigia/dfe/families/statuses'
 import type { Proof } from '@vigia/dfe/proof'
 
 /** `unable`: its verification brings the thread down. */
 export type KnownProof = Proof | 'unable'
 
-// Its base status is then 10, "Sem protocolo".
 const provedWithoutProtocol =
   'A assinatura digital e a chave de acesso conferem, mas esta cópia não traz o protocolo de autorização.'
 
 export function proofSentence(proof: KnownProof, baseStatus: number): string {
-  return proof === 'proved' && baseStatus === 10 ? provedWithoutProtocol : proofSentences[proof]
+  return proof === 'proved' && baseStatus === status.noProtocol ? provedWithoutProtocol : proofSentences[proof]
 }
 
 const proofSentences: Record<KnownProof, string> = {
