@@ -215,3 +215,20 @@ test('only main programs read the environment', () => {
   expect(problems('apps/server/platform/x.ts', line)).toEqual([expect.stringContaining('reads the environment')])
   for (const path of ['scripts/x.ts', 'bench/x.ts', 'apps/simulator/main.ts']) expect(problems(path, line)).toEqual([])
 })
+
+test('families and statuses are decided in packages/dfe/families alone', () => {
+  const decisions = [
+    "const isNote = type === 'nfe'",
+    'const isNote = type === 0',
+    'sql`where d.type = 2`',
+    'sql`where d.status in (2, 6)`',
+    'sql`where base_status <> 3`',
+  ]
+  for (const line of decisions) {
+    for (const path of ['apps/server/documents/x.ts', 'apps/web/lib/x.ts', 'packages/contract/x.ts'])
+      expect(problems(path, line)).toEqual([expect.stringContaining('packages/dfe/families')])
+    for (const path of ['packages/dfe/x.ts', 'apps/server/documents/x.test.ts', 'apps/simulator/x.ts'])
+      expect(problems(path, line)).toEqual([])
+  }
+  expect(problems('apps/server/documents/x.ts', 'if (status === 404 || type === nfe.code) return')).toEqual([])
+})

@@ -112,6 +112,15 @@ const nodeFiles = ['packages/dfe/proof.ts']
 const browserFiles: Record<string, string[]> = {
   'packages/xml': ['parse.ts', 'rules.ts', 'write.ts', 'canonicalize.ts'],
 }
+
+// Decisions between families belong to packages/dfe/families. These files may name one, or have another `type` or `status`.
+const familiesNamed: Record<string, string> = {
+  'apps/server/capture/sources.ts': 'the distribution of each family, as packages/sefaz calls it',
+  'apps/web/account/plan-request.tsx': 'the type of a plan',
+}
+const decidesFamily =
+  /['"`](?:nfe|cte)['"`]|\b(?:type|tipoDFe|TipoDFe|service|family)\b\s+(?:[!=]==?|=|<>|(?:not )?in \()\s*\d\b|\b(?:base_)?status\b\s+(?:[!=]==?|=|<>|(?:not )?in \()\s*[1-9]\d?\b/g
+
 /** One sentence for each import or export that breaks the rules: which, and what to do. */
 export function checkImports(files: readonly SourceFile[], workspaces: readonly NpmPackage[]): string[] {
   const repository = new Repository(workspaces)
@@ -119,6 +128,7 @@ export function checkImports(files: readonly SourceFile[], workspaces: readonly 
     ...files.flatMap((file) => [
       ...checkShape(file),
       ...checkTables(file),
+      ...checkFamilies(file),
       ...importsOf(file.text).flatMap((found) =>
         [checkImport(repository, file, found)].flat().map((problem) => `${file.path}: ${found.specifier}: ${problem}`),
       ),
@@ -296,6 +306,15 @@ function checkTables({ path: file, text }: SourceFile): string[] {
       `${file}: table ${table} belongs to ${owner}, above ${floor}: ask a function of ${owner}, or write a column`,
     ]
   })
+}
+
+function checkFamilies({ path: file, text }: SourceFile): string[] {
+  const isChecked = /^(apps\/(server|web)|packages\/(contract|checks))\//.test(file) && !isTest(file)
+  if (!isChecked || file in familiesNamed) return []
+  return [...withoutComments(text).matchAll(decidesFamily)].map(
+    ([found]) =>
+      `${file}: ${found}: ask the family, or name it (packages/dfe/families), or list the file in familiesNamed`,
+  )
 }
 
 function checkWeb(file: string, target: string): string | string[] {

@@ -91,7 +91,7 @@ export async function readHabits({ db }: WithDatabase, workspaceId: number): Pro
 
 // Companies whose notes were not asked for successfully for a day: then the silence is ours.
 async function readStopped({ db }: WithDatabase, workspaceId: number): Promise<Set<number>> {
-  const lines = (await readCaptureStates(db, workspaceId)).filter(({ service }) => service === 0)
+  const lines = (await readCaptureStates(db, workspaceId)).filter(({ service }) => service === nfe.code)
   const running = new Set(
     lines.flatMap(({ company_id, paused, last_success_at }) =>
       !paused && last_success_at !== null && last_success_at.getTime() > Date.now() - dayMs ? company_id : [],
