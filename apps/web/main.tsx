@@ -11,8 +11,8 @@ const application = (
     <Router />
   </StrictMode>
 )
-// What index.html shows stays until the screen is here, for a second at most: rendered without it, React would show its fallback for 300 ms
-// at least. A transition is rendered in small parts, so that a slow phone reacts to a finger meanwhile.
+// Keeps the content of index.html up to a second until the screen loads, because React would show
+// its fallback for at least 300 ms. A transition renders in small parts: slow phones respond.
 const patienceMs = 1_000
 const isInstalled = matchMedia('(display-mode: standalone)').matches
 await Promise.race([

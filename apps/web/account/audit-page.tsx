@@ -130,7 +130,7 @@ interface AuditFilterBarProps {
 function AuditFilterBar({ filters, onApply }: AuditFilterBarProps) {
   const [text, setText] = useState(filters.search)
   const applied = useRef(filters.search)
-  // The field follows the filter of the address, but keeps what is being typed.
+  // Follows the filter in the address, but keeps the text while the person types.
   useEffect(() => {
     if (filters.search === applied.current) return
     applied.current = filters.search

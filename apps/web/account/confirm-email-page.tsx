@@ -9,7 +9,7 @@ import { Frame } from './visitor-frame.tsx'
 
 const incomplete = 'O link está incompleto. Abra-o de novo pelo e-mail ou copie o endereço inteiro.'
 
-/** Where the link of the sign-up leads. A button confirms: programs that look at the links of a mail open the page only. */
+/** Target of the sign-up link. A button confirms, because link scanners of e-mails open pages. */
 export function ConfirmEmailPage() {
   const { token = '' } = useParams()
   const navigate = useNavigate()

@@ -13,7 +13,7 @@ import { Notice } from '../ui/notice.tsx'
 
 interface DeleteAccountProps {
   shared: boolean
-  /** When the account is deleted; null: nobody asked for that. */
+  /** Time of the deletion; null: none was requested. */
   at: string | null
   onChange: () => unknown
 }

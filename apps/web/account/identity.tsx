@@ -24,7 +24,7 @@ interface Person {
   emailNovo?: string | null | undefined
 }
 
-/** Who the person is here, and the ways to change it. `person` is undefined while it is loading. */
+/** Name and e-mail of the account, with editing. `person` is undefined while it is loading. */
 export function Identity({ person }: { person: Person | undefined }) {
   const [editing, setEditing] = useState<'data' | 'email' | null>(null)
   const drop = useAction(dropEmailChange, { onSuccess: ({ message }) => notifySuccess(message) })

@@ -17,7 +17,7 @@ import { Skeleton } from '../ui/skeleton.tsx'
 import { passwordHelp } from './password-help.ts'
 import { Frame, TermsSentence } from './visitor-frame.tsx'
 
-/** Where the link of an invitation leads. A button accepts: programs that look at the links of a mail open the page only. */
+/** Target of an invitation link. A button accepts, because link scanners of e-mails open pages. */
 export function InvitationPage() {
   const { token = '' } = useParams()
   const { session } = useSession()

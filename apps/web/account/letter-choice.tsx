@@ -17,7 +17,7 @@ const deadlineWords: Record<DeadlineLetters, string> = {
   nenhum: 'Nenhum e-mail',
 }
 
-/** What the person is written of alerts and of deadlines; a choice is kept at once. */
+/** Choice of e-mails about alerts and deadlines; each change is saved at once. */
 export function LetterChoice({ shared }: { shared: boolean }) {
   const { data, error } = useScreenQuery(getLetterChoice, {}, { errorToast: false })
   const [wanted, setWanted] = useState<typeof data>()

@@ -178,7 +178,6 @@ interface LoginNoticesProps {
   sentTo: string | undefined
 }
 
-/** What the person should know before logging in, if anything. */
 function LoginNotices({ state, entering, sentTo }: LoginNoticesProps) {
   const { session } = useSession()
   const notice = sentTo ? (

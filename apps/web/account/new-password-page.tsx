@@ -36,7 +36,7 @@ function Checked({ token }: { token: string }) {
     queryFn: async ({ signal }) => accepted<unknown>(await call(checkRecovery, { params: { token } }, { signal })),
     enabled: token !== '',
   })
-  // Once the link was valid the form stays, also when the link is checked again after it was used: what was typed is not lost.
+  // Keeps the form of a link that was valid: a later check must not lose typed text.
   const [good, setGood] = useState<{ until: string | null }>()
   if (link.data && !good) setGood({ until: readUntil(link.data.data) })
   if (good)
@@ -84,7 +84,7 @@ function readUntil(data: unknown): string | null {
   return typeof validoAte === 'string' && !Number.isNaN(Date.parse(validoAte)) ? validoAte : null
 }
 
-// One frame for all states, so that a screen reader reads its title when that changes.
+// One frame for all states, because screen readers then announce a changed title.
 function Screen({ problem, children }: { problem?: string; children: ReactNode }) {
   return (
     <Frame

@@ -9,7 +9,6 @@ import { PlanRequest } from './plan-request.tsx'
 
 const tones: Record<Plan['situacao'], Tone> = { teste: 'blue', ativo: 'green', encerrado: 'red' }
 
-/** What the plan allows, how much of it is used, and what comes after it. */
 export function PlanCard({ plan, shared }: { plan: Plan | undefined; shared: boolean }) {
   const mayManage = useMay('administrador')
   if (!plan) {

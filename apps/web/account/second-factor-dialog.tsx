@@ -14,7 +14,7 @@ import { Notice } from '../ui/notice.tsx'
 import { Dialog } from '../ui/overlay/dialog.tsx'
 import { saveFile } from '../ui/save-file.ts'
 
-/** What the dialog begins with. */
+/** The initial step of the dialog. */
 export type SecondFactorStep =
   | { step: 'program'; secret: string; uri: string }
   | { step: 'codes'; codes: readonly string[] }

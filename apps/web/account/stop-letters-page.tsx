@@ -7,7 +7,7 @@ import { Frame } from './visitor-frame.tsx'
 
 const incomplete = 'O link está incompleto. Abra-o de novo pelo e-mail ou copie o endereço inteiro.'
 
-/** Where the link at the end of a letter leads. A button ends the letters: programs that look at the links of a mail open the page only. */
+/** Target of the unsubscribe link. A button ends the e-mails, because link scanners open pages. */
 export function StopLettersPage() {
   const { token = '' } = useParams()
   const action = useAction(stopLetters, { errorToast: false })

@@ -54,7 +54,6 @@ export function Frame({ title, subtitle, children }: FrameProps) {
   )
 }
 
-/** What somebody accepts who creates an account. */
 export function TermsSentence() {
   return (
     <p className="text-muted text-sm">

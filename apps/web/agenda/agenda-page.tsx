@@ -13,7 +13,7 @@ import { CalendarFeed } from './calendar-feed.tsx'
 
 const refreshMs = 60_000
 
-/** What ends when: answers, certificates, pauses. */
+/** Deadlines of answers and certificates, and ends of pauses. */
 export function AgendaPage() {
   const due = useScreenQuery(listDue, {}, { refreshMs })
   const companies = useCompanies()

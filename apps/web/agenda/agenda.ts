@@ -13,7 +13,7 @@ export interface AgendaEntry {
   words: string
   /** "SOL, LUA e mais 3" */
   detail: string
-  /** In a column of its own, so that it is never cut. */
+  /** In a column of its own, where it is never cut. */
   amount?: string
   to: string
 }
@@ -41,7 +41,7 @@ const words = {
   cte: { capture: 'CTe', one: 'CTe', many: 'CTe' },
 } satisfies Record<FamilyId, { capture: string; one: string; many: string }>
 
-/** What ends in the next days, day by day: answers, certificates, pauses of captures. What has ended already stands today. */
+/** Groups deadlines of answers, certificates and pauses by day; overdue ones count as today. */
 export function agendaOf(due: readonly Due[], companies: readonly CompanyRow[], now: Date): AgendaDay[] {
   const days = new Map<string, AgendaEntry[]>()
   const add = (day: string, entry: AgendaEntry) => days.set(day, [...(days.get(day) ?? []), entry])

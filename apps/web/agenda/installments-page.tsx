@@ -39,7 +39,7 @@ import { CalendarFeed } from './calendar-feed.tsx'
 
 const refreshMs = 60_000
 
-/** What falls due of received notes, and what people marked as paid. */
+/** Parcels of received notes by due date, with payment marks. */
 export function InstallmentsPage() {
   const { filter, grouping, choose } = useFilter()
   const sums = useScreenQuery(sumInstallments, { query: { ...filter, Por: grouping } }, { refreshMs, errorToast: true })
@@ -76,7 +76,7 @@ const parameters = {
 } as const
 type Choices = Partial<Record<keyof typeof parameters, string>>
 
-// In the address, so that it can be shared and survives a reload.
+// Kept in the address, because it must survive a reload and be shareable.
 function useFilter() {
   const [params, setParams] = useSearchParams()
   const state = params.get('mostrar')
@@ -281,7 +281,7 @@ function Groups({ sums, filter, grouping }: GroupsProps) {
   )
 }
 
-// What is not in these sums.
+// Notices about parcels missing in the sums.
 function Limits({ sums: { desde, faltaLer }, filter }: Pick<GroupsProps, 'sums' | 'filter'>) {
   return (
     <>
@@ -362,7 +362,7 @@ function useMarking(): Marking {
     clear: () => setChosen(new Map()),
     set: (idsParcelas, paga) => {
       setPaid(paga)
-      // What is taken back is not offered to be taken back.
+      // Undoing a mark offers no further undo.
       if (undo && undo.ids !== idsParcelas) setUndo(null)
       action.mutate({ body: { idsParcelas, paga } })
     },
@@ -438,7 +438,7 @@ function nameOf({ situacao, de, ate, semVencimento, nome, emitente }: Group, gro
   return `De ${formatInstantDate(de ?? '')} a ${formatInstantDate(ate ?? '')}`
 }
 
-// All of a group at once, those that are not on the screen too.
+// Marks all parcels of a group at once, including those not on the screen.
 function MarkGroup({ group, name, filter, marking }: { group: Group; name: string; filter: Filter; marking: Marking }) {
   const [asking, setAsking] = useState(false)
   const [busy, setBusy] = useState(false)

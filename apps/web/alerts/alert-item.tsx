@@ -17,7 +17,7 @@ import { bands, nameOf, states } from './words.ts'
 
 interface AlertItemProps {
   alert: Alert
-  /** What was found before, newest first. */
+  /** Earlier evaluations, newest first. */
   earlier?: RouteData<typeof getAlert>['anteriores']
   onKnown: (alert: Alert) => void
   onCompare: (alert: Alert, others: Alert['motivos'][number]['comparados']) => void
@@ -174,7 +174,7 @@ function Decisions({ alert, onKnown }: Pick<AlertItemProps, 'alert' | 'onKnown'>
   )
 }
 
-// What can be handed on: the files, the words and who did what.
+// Downloads the evidence: files, text and timeline.
 function Evidence({ alert: { idDFe, chave }, name }: Pick<AlertItemProps, 'alert'> & { name: string }) {
   const [busy, setBusy] = useState(false)
   const take = async () => {

@@ -30,7 +30,7 @@ import { bands, states } from './words.ts'
 
 const refreshMs = 30_000
 
-/** Which documents look wrong, and why: a work list, the gravest first. */
+/** Work list of documents that look wrong, the most serious first. */
 export function AlertsPage() {
   const { filter, single, choose } = useFilter()
   const [work, setWork] = useState<Work | null>(null)
@@ -75,7 +75,7 @@ interface AlertHandlers {
   onCompare: (alert: Alert, others: Reason['comparados']) => void
 }
 
-// What is not judged yet cannot be found right: an empty list would say so.
+// Without this notice an empty list would look as if all documents were judged.
 function Situation() {
   const { data, error } = useScreenQuery(countAlerts, {}, { refreshMs })
   if (!data && error)
@@ -95,7 +95,7 @@ function Situation() {
   )
 }
 
-// What does not count is no work, but it is not hidden.
+// Alerts in learning do not count as work, but can be opened.
 function Learning() {
   const { data } = useScreenQuery(countAlerts, {}, { refreshMs })
   if (!data || data.emAprendizado === 0) return null
@@ -117,7 +117,7 @@ const stateChoices = ['em-aprendizado', ...alertStates] as const
 
 const parameters = { Faixa: 'faixa', Estado: 'estado', Regra: 'regra', IdEmpresa: 'empresa' } as const
 
-// In the address, so that it can be shared and survives a reload.
+// Kept in the address, because it must survive a reload and be shareable.
 function useFilter() {
   const [params, setParams] = useSearchParams()
   const band = alertBands.find((one) => one === params.get('faixa'))

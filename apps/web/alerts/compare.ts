@@ -42,7 +42,7 @@ function itemText({ descricao, quantidade, unidade, valorUnitario, valor, detalh
   return `${descricao}: ${quantidade} ${unidade} × ${valorUnitario} = ${total}${detalhe && ` · ${detalhe}`}`
 }
 
-// Those of the first in their order, then what only the second has; the n-th of a key belongs to the n-th.
+// Pairs the n-th items of equal keys, in the order of `ones`; unmatched `others` come last.
 function pair<T>(
   ones: readonly T[],
   others: readonly T[],

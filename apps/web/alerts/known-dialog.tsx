@@ -20,7 +20,7 @@ interface KnownDialogProps {
 
 const periods = [1, 3, 6, alertMax.knownMonths]
 
-/** Says that what was found is known: for this issuer and this company, up to an amount and a day. */
+/** Marks reasons as known for this issuer and company, up to an amount and a day. */
 export function KnownDialog({ alert, onClose }: KnownDialogProps) {
   const { data: all = [] } = useScreenQuery(listAlertRules, {})
   const fixed = new Set(all.flatMap(({ id, fixa }) => (fixa ? id : [])))
@@ -108,7 +108,7 @@ export function KnownDialog({ alert, onClose }: KnownDialogProps) {
   )
 }
 
-// The end of the day, here; the server takes what is less.
+// End of the day in Brasília time; the server limits it to its maximum.
 function inMonths(count: number): string {
   const date = new Date()
   date.setMonth(date.getMonth() + count)

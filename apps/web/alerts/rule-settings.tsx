@@ -13,7 +13,7 @@ import { Textarea } from '../ui/form/textarea.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Dialog } from '../ui/overlay/dialog.tsx'
 
-/** What the rules have to know of the workspace: from which amount on a purchase is approved, and which CNPJ belong together. */
+/** Settings of the alert rules: the approval limit of purchases, and groups of related CNPJ. */
 export function RuleSettings() {
   const settings = useScreenQuery(getAlertSettings, {})
   const may = useMayDecide()

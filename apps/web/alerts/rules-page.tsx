@@ -116,7 +116,7 @@ function Known() {
   )
 }
 
-// Of no document, and so of no alert: shown where something is odd, and never told.
+// Habits belong to no document and cause no alert; shown only when something is odd.
 function Habits() {
   const { data } = useScreenQuery(listAlertHabits, {})
   if (!data || data.silencios.length + data.digitos.length === 0) return null

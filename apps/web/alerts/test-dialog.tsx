@@ -20,7 +20,7 @@ interface TestDialogProps {
   onClose: () => void
 }
 
-/** What a rule makes of the documents of the last months, while it is tried and afterwards. */
+/** Progress and result of testing a rule on documents of recent months. */
 export function TestDialog({ rule, onClose }: TestDialogProps) {
   const { id, nome, ligada } = rule
   const query = useScreenQuery(

@@ -11,7 +11,6 @@ export const bands: Record<AlertBand, { label: string; tone: Tone; icon: LucideI
   informativo: { label: 'Informativo', tone: 'plain', icon: Info },
 }
 
-/** What became of an alert. */
 export const states: Record<AlertState, string> = {
   nova: 'Nova',
   'em-analise': 'Em análise',

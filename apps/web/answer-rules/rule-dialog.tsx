@@ -347,12 +347,12 @@ function draftOf(rule: AnswerRule | null): Draft {
   }
 }
 
-// As people write it; null: nothing, or what is no amount.
+// Parses an amount as people write it; null if empty or invalid.
 const amountOf = (text: string) => (text.trim() === '' ? null : parseAmount(text))
 const amountWords = (amount: number | undefined) =>
   amount === undefined ? '' : amount.toLocaleString('pt-BR', { minimumFractionDigits: 2 })
 
-// Those of the conditions by the names of their fields.
+// Messages by field name; those of conditions under the name of the condition.
 function ruleProblems(body: ReturnType<typeof bodyOf>): Partial<Record<string, string>> {
   const { error } = AnswerRuleForm.safeParse(body)
   const fieldOf = ([name, condition]: readonly PropertyKey[]) =>
@@ -360,7 +360,7 @@ function ruleProblems(body: ReturnType<typeof bodyOf>): Partial<Record<string, s
   return Object.fromEntries(error?.issues.map(({ path, message }) => [fieldOf(path), message]).reverse() ?? [])
 }
 
-// What is no amount must not become a rule without a limit.
+// An invalid amount must not become a rule without a limit.
 function amountProblems(draft: Draft): Partial<Record<'from' | 'to', string>> {
   const isWrong = (text: string) => text.trim() !== '' && parseAmount(text) === null
   const wrong = 'Escreva um valor, como 1.500,00.'

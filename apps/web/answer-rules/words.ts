@@ -50,7 +50,6 @@ function companiesText(ids: readonly string[], nameOf: (idEmpresa: string) => st
   return ids.length > 2 ? formatCount(ids.length, 'empresa', 'empresas') : formatList(ids.map(nameOf))
 }
 
-/** What a rule does. */
 export function answerText({ resposta, dias }: Pick<AnswerRule, 'resposta' | 'dias'>): string {
   if (resposta === 'perguntar') return 'Nada sai sem uma pessoa'
   if (resposta === 'sugerir-confirmacao') return 'Confirmação sugerida, para uma pessoa enviar'

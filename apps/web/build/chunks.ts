@@ -14,7 +14,7 @@ export const chunks: Rolldown.CodeSplittingGroup[] = [
       '/web/(lib/(companies|notify|query)|ui/(company-name|copy-button|period/date-range-picker|overlay/(lazy-with-trigger|tooltip)))',
     ),
   },
-  // What opens over a screen and is loaded after it: see ui/overlay/lazy-with-trigger.tsx.
+  // Components that open over a screen and load after it: see ui/overlay/lazy-with-trigger.tsx.
   {
     name: 'floating',
     test: modules(
@@ -45,7 +45,7 @@ function isOnLanding(id: string, context: Rolldown.ChunkingContext): boolean {
   return small.test(id) || reached.has(id)
 }
 
-// Shared by what is opened after the lists, which load without it.
+// Modules shared by screens opened after the lists, which load without them.
 const later = /[\\/](contract[\\/]freight|web[\\/](lib[\\/]freight|ui[\\/]period[\\/]month))/
 
 // Modules of ui, lib and the packages that need no library.

@@ -1,8 +1,8 @@
 import type { Plugin } from 'vite'
 
 /**
- * What a page fetches first: its styles, before which nothing is painted, and its one font, without which the text would appear in the
- * fallback face and move. A browser asks for six files at a time, in the order of the page.
+ * Preloads the styles, which block painting, and the one font, because a late font moves the text.
+ * A browser requests six files at a time, in page order.
  */
 export function pageHead(font: string): Plugin {
   return {

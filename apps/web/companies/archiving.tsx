@@ -20,8 +20,8 @@ interface ArchivedProps {
 const reactivateId = (companyId: string) => `reativar-${companyId}`
 
 /**
- * What was pressed goes with what it did: the focus goes to the first of these ids that is on the screen by then. Returns a function that says
- * that it is done.
+ * Restores focus after a success removed the pressed button: focuses the first of these ids on the
+ * screen. Returns a function that reports the success.
  */
 function useSuccessor(...ids: string[]): () => void {
   const done = useRef(false)
@@ -67,7 +67,6 @@ export function ReactivateButton({ id, razaoSocial, bare = false }: ArchivedProp
   )
 }
 
-/** What stands over the page of a company that was archived. */
 export function ArchivedNotice({ id, razaoSocial }: ArchivedProps) {
   return (
     <Notice tone="info" title="Empresa arquivada" action={<ReactivateButton id={id} razaoSocial={razaoSocial} />}>

@@ -1,12 +1,12 @@
 import { type BatchFile, batchMax } from '@vigia/contract/companies'
 import { formatInteger } from '@vigia/contract/text'
 
-/** What a person chose at once. */
+/** The files that a person chose at once, sorted. */
 export interface ChosenFiles {
   certificates: File[]
   /** Lists of passwords. */
   lists: File[]
-  /** Names of what is no certificate, by the reason. */
+  /** Names of rejected files, by reason. */
   left: Map<string, string[]>
 }
 
@@ -36,7 +36,7 @@ export async function readText(file: Blob): Promise<string> {
   }
 }
 
-// Of a body of 256 kB, with names and passwords of twenty files beside it.
+// Share of the certificates in a body of 256 kB, beside names and passwords of twenty files.
 const callCharactersMax = 200_000
 
 /** How many of `files`, from `start` on, go into one call. */
@@ -60,7 +60,7 @@ export function toBase64(file: Blob): Promise<string> {
   })
 }
 
-/** The files of a batch; those that share a problem are together, so that it is told once. */
+/** Groups the files of a batch by problem, because a shared problem is then shown once. */
 export function groupProblems(files: readonly BatchFile[]) {
   const groups = Map.groupBy(files, (file) => (file.situacao === 'problema' && file.mensagem) || file)
   return [...groups.values()] as [BatchFile, ...BatchFile[]][]

@@ -1,6 +1,6 @@
 import { type Capture, captureProgress } from '../lib/capture.ts'
 
-/** Where a capture stood at a moment. */
+/** Position of a capture at a moment. */
 export interface Sighting {
   nsu: number
   at: number

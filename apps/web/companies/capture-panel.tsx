@@ -13,7 +13,6 @@ import { StateMark } from '../ui/state-mark.tsx'
 import { durationText, isMoving, isNothingThere, isUnheard, remainingMs, type Sighting } from './capture-pace.ts'
 import { captureHeading, validityOf } from './work-list.ts'
 
-/** What is being captured for a company. */
 export function CapturePanel({ companyId, company }: { companyId: string; company: CompanyDetail }) {
   const captures = useCaptures(company)
   if (!company.captura) return null
@@ -128,7 +127,7 @@ const counted: Record<Capture['servico'], [one: string, many: string]> = {
 
 /** How many documents the first capture has brought. */
 function ComeSoFar({ companyId, capture }: Pick<ServiceCaptureProps, 'companyId' | 'capture'>) {
-  // In an order of its own: the list, which is opened next, must not begin with what was here meanwhile.
+  // An order of its own avoids the cache entry of the list, which must not open with old rows.
   const query = {
     TipoDFe: documentKinds[capture.servico].tipoDFe,
     IdEmpresa: companyId,
@@ -147,7 +146,7 @@ function percentOf(capture: Capture): number | null {
   return captureProgress(capture) ?? 100
 }
 
-// For screen readers: steps of ten, so that not every percent is read aloud.
+// Steps of ten, because screen readers would read every percent aloud.
 function spoken(capture: Capture): string {
   const percent = percentOf(capture)
   const { short: name } = documentKinds[capture.servico]

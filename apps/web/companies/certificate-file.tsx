@@ -70,7 +70,7 @@ export function CertificateFile({ title, file, error, disabled, multiple = false
           className="sr-only"
           onChange={(event) => {
             take(event.target.files)
-            // So that choosing the same file again, after a mistake, is a change.
+            // Cleared, because choosing the same file again must fire a change.
             event.target.value = ''
           }}
         />

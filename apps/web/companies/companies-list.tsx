@@ -237,7 +237,7 @@ interface ProblemsProps {
   id?: string
 }
 
-/** What is wrong with a company, with the way to put it right. */
+/** Problems of a company, with their remedies. */
 function Problems({ company, problems, id }: ProblemsProps) {
   const name = useCompanyText()(company.id, company.razaoSocial)
   const { search } = useLocation()

@@ -164,7 +164,7 @@ export function CompaniesPage() {
   )
 }
 
-// Certificates, and a list of their passwords, go to the page that asks for what is missing.
+// Opens the page for several certificates with the dropped files.
 function useDroppedCertificates() {
   const navigate = useNavigate()
   const [over, setOver] = useState(false)
@@ -191,7 +191,7 @@ function countText(shown: readonly CompanyRow[], chosen: readonly CompanyRow[]):
   return chosen.length > 0 ? `${formatCount(chosen.length, 'selecionada', 'selecionadas')} de ${total}` : total
 }
 
-// Search, order and filter are kept in the address, so that going back shows the same list.
+// Kept in the address, because going back must show the same list.
 function useAddress() {
   const [params, setParams] = useSearchParams()
   const asked = params.get('busca') ?? ''
@@ -199,7 +199,7 @@ function useAddress() {
   const { key } = useLocation()
   const isLedHere = useNavigationType() !== NavigationType.Replace
   const [place, setPlace] = useState(key)
-  // What is typed replaces the address; a link or the way back brings another search.
+  // Typing replaces the history entry; any other navigation brings another search.
   if (key !== place) {
     setPlace(key)
     if (isLedHere && asked !== text.trim()) setText(asked)
@@ -230,7 +230,7 @@ function useAddress() {
   }
 }
 
-// Only companies that are shown can be selected: nothing happens to one that nobody sees.
+// Only visible companies can be selected, because no action may hit a hidden one.
 function useCompanySelection(shown: readonly CompanyRow[] | undefined) {
   const [marked, setMarked] = useState<ReadonlySet<string>>(new Set())
   const chosen = useMemo(() => shown?.filter(({ id }) => marked.has(id)) ?? [], [shown, marked])

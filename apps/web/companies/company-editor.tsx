@@ -37,7 +37,7 @@ import { certificateSection, validityOf } from './work-list.ts'
 interface CompanyEditorProps {
   companyId: string
   company: CompanyDetail
-  /** Where 'Cancelar' leads. */
+  /** Target of 'Cancelar'. */
   back: string
   now: Date
 }
@@ -61,7 +61,7 @@ export function CompanyEditor({ companyId, company, back, now }: CompanyEditorPr
   const unsaved = useUnsaved(isDirty, action.isPending)
   useNamedSection(true)
   const submit = form.handleSubmit((fields) => {
-    // Read before the first await: what is typed from here on is not part of what is saved.
+    // Read before the first await, because later typing does not belong to this save.
     const changed = changedNames(fields, dirtyFields)
     dismissNotifications()
     action.mutate(

@@ -72,8 +72,9 @@ export function toForm(fields: CompanyFields, companyId: string) {
 }
 
 /**
- * What PUT sends, which is every field (section 7): `changed` ones as the person left them, all others as `fresh` has them, so that saving
- * does not undo what somebody else changed meanwhile. The automatic Ciência is turned on only if one of these two says so.
+ * Builds the PUT body with every field (section 7): `changed` ones from the form, others from
+ * `fresh`, because saving must not undo other people's changes. The automatic Ciência is turned on
+ * only if one of the two says so.
  */
 export function toUpdate(
   fields: CompanyFields,
@@ -88,7 +89,7 @@ export function toUpdate(
   return { ...current, ...(Object.fromEntries(mine) as Partial<typeof current>) }
 }
 
-/** Marks what was sent as saved. What was typed during the request stays in the form as unsaved. */
+/** Marks sent fields as saved. Text typed during the request stays unsaved. */
 export function takeAsSaved(
   form: Pick<UseFormReturn<CompanyFields>, 'getValues' | 'resetField' | 'setValue'>,
   sent: CompanyFields,
@@ -116,7 +117,7 @@ function prefixed<P extends string, T extends object>(prefix: P, values: T) {
   return Object.fromEntries(entries) as { [K in keyof T & string as `${P}.${K}`]: T[K] }
 }
 
-/** Validates the fields with the form of the contract, so that browser and server show the same messages. */
+/** Validates the fields with the schema of the contract: browser and server show equal messages. */
 export const companyResolver: Resolver<CompanyFields> = (fields, _, options) => {
   const { error } = EditCompanyForm.safeParse(toForm(fields, 'a que está aberta'))
   if (!error) return { values: fields, errors: {} }

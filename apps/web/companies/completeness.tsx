@@ -95,7 +95,7 @@ function UnreadableFiles({ companyId, service, files, total }: UnreadableFilesPr
   const save = useMutation({
     mutationFn: async (nsu: string) => {
       const blob = await callBytes(downloadUnreadable, { query: { id: companyId, servico: service, nsu } })
-      // What could not even be opened is saved as it arrived.
+      // A file that could not be decompressed is saved as it arrived.
       const isText = (await blob.slice(0, 8).text()).trimStart().startsWith('<')
       saveFile(blob, `${familyById(service).name}-NSU${nsu}.${isText ? 'xml' : 'gz'}`)
     },

@@ -76,7 +76,7 @@ export function EditCompanyPage() {
   )
 }
 
-// What was pressed there goes with the page of the first capture.
+// Moves a lost focus to the content when the page of the first capture closes.
 function useFocusAfter(first: boolean) {
   const was = useRef(first)
   useEffect(() => {

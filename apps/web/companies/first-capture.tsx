@@ -18,7 +18,7 @@ interface FirstCaptureProps {
   list: string | undefined
 }
 
-/** What somebody sees who has just registered a company: what to expect, how far it is, what has come, and where to go on. */
+/** Progress of the first capture of a new company: expectation, arrivals and next steps. */
 export function FirstCapture({ companyId, company, list }: FirstCaptureProps) {
   const captures = useCaptures(company)
   const now = useNow()
@@ -33,7 +33,7 @@ export function FirstCapture({ companyId, company, list }: FirstCaptureProps) {
     replace: true,
   })
   return (
-    // What is pressed next stays free of toasts on a telephone.
+    // Bottom padding keeps the next buttons free of toasts on a phone.
     <div className="ledger @container grid gap-5 pt-4 max-md:pb-48">
       <CertificateNotice
         company={company}

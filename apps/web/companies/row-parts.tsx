@@ -18,7 +18,7 @@ export function ServiceState({ company, service, now }: ServiceStateProps) {
   const capture = capturesOf(company, now).find(({ servico }) => servico === service)
   const next = nextStep(company, last, capture, now)
   const state = capture && (last === null || isOfAll(capture) ? restingState(capture) : lampOf(capture))
-  // What is wrong stands below, and the navigation has the next query of all.
+  // Problems are shown below, and the next query of all companies in the navigation.
   const saidElsewhere =
     !Number.isNaN(Date.parse(last ?? '')) &&
     capture !== undefined &&

@@ -13,10 +13,10 @@ import { useGone } from '../ui/hooks/gone.ts'
 import { Notice } from '../ui/notice.tsx'
 import { countForCall, readText, sortFiles, toBase64 } from './batch-files.ts'
 
-// So many passwords a person still types one by one.
+// Up to this number, passwords can be typed one by one.
 const fewMax = 10
 
-/** What was chosen at once, and the list of passwords as it was before. */
+/** The chosen files, and the earlier list of passwords. */
 export interface Chosen {
   files: readonly File[]
   list?: string
@@ -126,7 +126,7 @@ function useSending(files: readonly File[], onSent: SeveralCertificatesProps['on
   }, [sent])
   const send = async (list: string, own: Record<number, string>) => {
     setProblem(undefined)
-    // What went with another list stays with that.
+    // Files already sent with another list do not count.
     if (begun.current?.list !== list) begun.current = undefined
     setSent(begun.current?.sent ?? 0)
     try {
@@ -150,7 +150,7 @@ function useSending(files: readonly File[], onSent: SeveralCertificatesProps['on
         setSent(end)
       }
       setSent(null)
-      // Who is on another screen by then stays there: the bell tells the result.
+      // Does not navigate a person who has left the screen: the bell shows the result.
       if (!isGone()) onSent(batch.id, list)
     } catch (error) {
       setSent(null)

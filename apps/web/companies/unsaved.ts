@@ -3,7 +3,7 @@ import { useNavigate } from 'react-router'
 import { notifyInfo } from '../lib/notify.ts'
 import { useUnloadQuestion } from '../lib/unload-question.ts'
 
-/** For links by which the page is left on purpose: whoever presses them has already decided, and is not asked. */
+/** For links that leave the page deliberately, without a question about unsaved changes. */
 export const decided = { 'data-decided': true }
 
 /**
@@ -28,7 +28,7 @@ export function useUnsaved(dirty: boolean, saving: boolean) {
     document.addEventListener('click', onClick, { capture: true })
     return () => document.removeEventListener('click', onClick, { capture: true })
   }, [dirty])
-  // What is on its way to the server is not lost.
+  // Changes on their way to the server are not lost.
   const loses = useRef(false)
   useEffect(() => {
     loses.current = dirty && !saving

@@ -1,13 +1,13 @@
 import { useWindowVirtualizer, type VirtualItem } from '@tanstack/react-virtual'
 import { type RefObject, useEffect, useLayoutEffect, useState } from 'react'
 
-// Up to this number all rows are rendered, so that the browser's own search finds them.
+// Up to this number all rows are rendered, because the browser's search must find them.
 const allUpTo = 100
 
-// What was measured of the rows of each estimate: who comes back finds the list as high as it was, and so the place.
+// Measured heights by estimate: returning to the list restores its height and scroll position.
 const measured = new Map<number, VirtualItem[]>()
 
-/** Which rows of a long list are rendered at a scroll position, and the height of the others above and below. */
+/** Returns the rows to render of a long list, and the height of the others above and below. */
 export function useWindowRows(list: RefObject<HTMLElement | null>, keys: readonly string[], estimatePx: number) {
   const enabled = keys.length > allUpTo
   const [scrollMargin, setScrollMargin] = useState(0)

@@ -11,7 +11,7 @@ export const orders = [
 ] as const
 type Order = (typeof orders)[number][0]
 
-/** What the list can be narrowed to, by the value in the address. */
+/** Filters of the list, by their value in the address. */
 export const narrowings = [
   ['problema', 'Com problema'],
   ['a-vencer', 'Certificado vence em 30 dias'],

@@ -149,7 +149,7 @@ function listOf(day: string, series: 0 | 1): string {
   return `${listPaths[series]}?de=${day}&ate=${day}`
 }
 
-// The days to come are included, so that the chart has the same shape on the 3rd as on the 30th.
+// Includes future days, because the chart must have the same shape all month.
 function wholeMonth(days: readonly DayCounts[]): StackedRow[] {
   const known = new Map(days.map((day) => [day.dia, day]))
   const first = days[0]?.dia

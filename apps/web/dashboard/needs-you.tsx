@@ -67,7 +67,7 @@ const steps = [
   ['Espere a primeira captura', 'Ela começa sozinha e traz até cerca de três meses. Você pode fechar a página.'],
 ] as const
 
-/** What there is to do while there is no company. */
+/** Next steps while there is no company. */
 function FirstSteps() {
   const mayManage = useMay('administrador')
   if (!mayManage)

@@ -5,9 +5,9 @@ interface NumberLinkProps {
   count: number
   /** A path, or the anchor of a section on this screen. */
   to: string
-  /** What pressing it does; screen readers read it after the number. */
+  /** Effect of pressing it; screen readers read it after the number. */
   action: string
-  /** The id of the label beside it, which says what is counted. */
+  /** Id of the label beside the number. */
   about: string
   className?: string
 }

@@ -19,7 +19,7 @@ export interface Pending {
 
 type Counts = NonNullable<Dashboard['pendencias']>
 
-/** What needs a person, the most urgent first: what can lose documents, then deadlines, then information. */
+/** Tasks for a person, most urgent first: risks of losing documents, deadlines, information. */
 export function pendingOf(counts: Counts, all: readonly CompanyRow[], now: Date): Pending[] {
   const companies = all.filter(({ ativa }) => ativa)
   const lists = pendingLists(writeBrasiliaTime(now).slice(0, 10))

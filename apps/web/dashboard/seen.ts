@@ -6,9 +6,9 @@ const key = 'vigia.seen'
 /** How many of each news of this month a person has put away in this browser, by the address that shows them. */
 type Seen = Record<string, number>
 
-/** What was put away in this month, and how to put more away; it comes back when there is more of it. */
+/** News dismissed this month, and a setter to dismiss more; they return when their count grows. */
 export function useSeen(month: string): [seen: Seen, putAway: (address: string, count: number) => void] {
-  // Of another workspace or month nothing counts.
+  // Entries of another workspace or month do not count.
   const owner = `${currentSession()?.wsId} ${month}`
   const [seen, setSeen] = useState(() => readSeen(owner))
   return [

@@ -103,7 +103,7 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
   const list = useList({ kind, rows: page?.items, stale: search.query.isPlaceholderData, selection, choose, place })
   const some = selection.ids.size > 0
   const mayAnswer = useMay('fiscal')
-  // Of the answer that rules suggest for what is listed.
+  // The answer that rules suggest for the listed documents.
   const suggested = kind.answers.find(({ code }) => code === suggestedBy[filters.mark])
   const filter = toFilter(filters, kind)
   const commonCause = commonCauseOf(companies, useNow(60_000), kind.type)
@@ -360,14 +360,14 @@ const compactBarClass =
   'flex flex-wrap items-center gap-x-4 gap-y-1 bg-paper py-1 @[940px]/list:sticky @[940px]/list:top-12 @[940px]/list:z-20'
 const compactTopClass = '[--list-top:48px] @[940px]/list:[--list-top:88px]'
 
-// The filter is kept in the address, so that going back, reloading and sharing show the same list.
+// Kept in the address: going back, reloading and sharing show the same list.
 function useFilters(kind: DocumentKind) {
   const [params, setParams] = useSearchParams()
   const today = new Date()
   const filters = readFilters(params, kind, today)
   /** Returns whether the filter has changed. */
   const apply = (part: Partial<Filters>): boolean => {
-    // What was rendered may be older than the address: the second of two quick choices must include the first.
+    // Reads the address, because the rendered filter may miss the first of two quick choices.
     const latest = readFilters(new URLSearchParams(location.search), kind, today)
     const next = writeFilters({ ...latest, page: 1, ...part }, today)
     if (next.toString() === writeFilters(latest, today).toString()) return false

@@ -21,7 +21,7 @@ export function preloadPanel() {
   void DocumentPanel.preload()
 }
 
-/** What a person is about to do with documents. */
+/** The task that a person has started with documents. */
 type OverlayTask =
   | { does: 'answer'; answer: AnswerType; kind: DocumentKind; ids: readonly string[] }
   | { does: 'export' }

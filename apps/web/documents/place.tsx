@@ -14,8 +14,8 @@ interface HistoryState {
 const panelParameter = 'documento'
 
 /**
- * What is open over the list is part of the browser's history: the panel is in the address, so that it can be shared, and the printed form is
- * a history entry. The back button of a phone closes one of them at a time.
+ * Overlays are part of the browser history: the panel is in the address and can be shared, the
+ * printed form is a history entry. The back button of a phone closes one at a time.
  */
 export function usePlace() {
   const state: HistoryState | null = useLocation().state
@@ -37,7 +37,7 @@ export function usePlace() {
     open: (id: string) => void navigate(to(id, latest()), { state: { depth: depth + 1 } }),
     /** Replaces the history entry: going back leads to the list. */
     move,
-    /** Moves to the document before or after the one in the address, which may be newer than what is on the screen. */
+    /** Moves to a neighbour of the document in the address, which may be newer than the screen. */
     step: (ids: readonly string[], by: -1 | 1) => {
       const at = ids.indexOf(latest().get(panelParameter) ?? '')
       const id = at < 0 ? undefined : ids[at + by]
@@ -54,8 +54,8 @@ export function usePlace() {
 }
 
 /**
- * A task with documents is a history entry too. The entry contains only an id and the page keeps the task, so that going forward shows again
- * what was typed, and a reload does not repeat the task.
+ * A task with documents is a history entry with only its id; the page keeps the task. Going forward
+ * restores typed text, and a reload does not repeat the task.
  */
 export function useTask<T>(isSame: (one: T, other: T) => boolean) {
   const { state, key }: { state: HistoryState | null; key: string } = useLocation()
@@ -91,7 +91,7 @@ export function useTask<T>(isSame: (one: T, other: T) => boolean) {
   }
 }
 
-// What was rendered may be older than the address.
+// The rendered state may be older than the address.
 const latest = () => new URLSearchParams(window.location.search)
 const here = () => window.location.pathname + window.location.search
 

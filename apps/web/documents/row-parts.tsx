@@ -24,7 +24,7 @@ import { Checkbox } from '../ui/form/checkbox.tsx'
 import { besideLink } from '../ui/hooks/row-keys.ts'
 import { describeDeadline } from './deadlines.ts'
 
-/** What a row needs to be selected and opened; the functions keep their identity, so that only rows that changed are rendered again. */
+/** Props of a row; functions keep their identity, because only changed rows may render again. */
 export interface RowProps {
   kind: DocumentKind
   row: DocumentRow
@@ -46,7 +46,7 @@ export const alertWords: Record<NonNullable<DocumentRow['alerta']>, string> = {
   informativo: 'Alerta informativo',
 }
 
-/** What else is known of a document: that something looks wrong in it, that it does not verify, that it changed after somebody relied on it, that it was checked, that somebody wrote about it. */
+/** Marks of a document: alert, failed check, later changes, checked, booked, remarks and others. */
 export function RowMarks({ row }: { row: DocumentRow }) {
   const { alerta, conferencia, conferidaPor, lancadaPor, entreguePor, mudouDepois, observacoes } = row
   const { sugestao, aguardaSegunda, eventoSemConfirmacao } = row
@@ -96,7 +96,7 @@ export function RowMarks({ row }: { row: DocumentRow }) {
   )
 }
 
-/** What a rule suggests, in words. */
+/** Text of a rule's suggestion. */
 export function suggestionText({ tipoManifestacao, regra }: NonNullable<DocumentRow['sugestao']>): string {
   return tipoManifestacao === 2
     ? `Confirmação sugerida pela regra “${regra}”`
@@ -161,7 +161,7 @@ function withShift({ nativeEvent }: ChangeEvent): boolean {
   return nativeEvent instanceof MouseEvent && nativeEvent.shiftKey
 }
 
-/** When the document cannot be shown yet, the button can still be focused, so that screen readers read the reason. */
+/** Stays focusable when the document cannot be shown: screen readers then read the reason. */
 export function ViewButton({ kind, row, onView }: Pick<RowProps, 'kind' | 'row' | 'onView'>) {
   const id = useId()
   const reason = row.notaCompleta

@@ -12,7 +12,7 @@ import {
 } from 'lucide-react'
 import { Badge } from '../ui/badge.tsx'
 
-// By `codigoEvento`; 0 is a summary. What is not here has the mark of its colour.
+// By `codigoEvento`; 0 is a summary. Other codes get the mark of their colour.
 const marks: Partial<Record<number, LucideIcon>> = {
   0: FileMinus,
   100: Check,
@@ -24,7 +24,7 @@ const marks: Partial<Record<number, LucideIcon>> = {
   210220: CircleQuestionMark,
   210240: CircleSlash,
 }
-// Of the yellow ones these want somebody's eye: a summary, a denied use, a correction, what was answered with a no, a dispute.
+// Yellow statuses that need attention: summary, denied, correction, negative answers, dispute.
 const wantEyes = [0, 302, 110110, 210220, 210240, 610110]
 
 // A document is this by itself; every other code is an event that came later.
@@ -41,7 +41,7 @@ interface StatusBadgeProps {
   inWords?: boolean
 }
 
-/** What a document is, and beside it what happened to it later. */
+/** Status of a document, followed by its later event. */
 export function StatusBadge({ row, wrap = false, inWords = false }: StatusBadgeProps) {
   const { codigoEvento, descricaoEvento } = row.status
   if (descricaoEvento === '') return null

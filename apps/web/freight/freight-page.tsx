@@ -34,7 +34,7 @@ import { FindingItem } from './finding-item.tsx'
 // Sooner while documents are being read.
 const refreshMs = (data?: Data) => (data && data.faltam > 0 ? 10_000 : 60_000)
 
-/** What does not fit in the bills of freight, with the documents behind each finding. */
+/** Findings in freight bills, with the documents behind each. */
 export function FreightPage() {
   const { question, change } = useQuestion()
   return (
@@ -60,7 +60,7 @@ interface Question {
   state: 'abertos' | 'certos'
 }
 
-// In the address, so that it can be shared and survives a reload.
+// Kept in the address, because it must survive a reload and be shareable.
 function useQuestion() {
   const [params, setParams] = useSearchParams()
   const months = monthChoices(new Date())

@@ -1,6 +1,6 @@
 import { hasPlans } from '../lib/site.ts'
 
-/** What the help tells: a question, a message that somebody met, or a word. */
+/** An article of the help: a question, a message or a term. */
 export interface Article {
   /** Its name in the address: /help#656. */
   id: string
@@ -83,7 +83,7 @@ export const questions: readonly Article[] = [
   },
 ]
 
-/** What people meet on the screen, in plain words. */
+/** Messages and situations that people meet on the screen. */
 export const situations: readonly Article[] = [
   {
     id: '137',

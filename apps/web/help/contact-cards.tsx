@@ -5,7 +5,7 @@ import { site } from '../lib/site.ts'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 
-/** Three ways to a person; nobody promises how soon (section 2). */
+/** Three ways to contact a person, without a promised response time (section 2). */
 export function ContactCards() {
   const contact = useContact()
   const { contactEmail, whatsapp } = site

@@ -56,7 +56,7 @@ export function HelpPage() {
   )
 }
 
-// What is typed is written into the address; who goes back, or follows a link, finds in the field what the address says.
+// Typing writes the address; going back or following a link restores the field from it.
 function useSearchText() {
   const [params, setParams] = useSearchParams()
   const asked = params.get('busca') ?? ''

@@ -14,12 +14,12 @@ const stopWords = new Set(
 const stemLength = 5
 const weights = { code: 12, title: 6, keywords: 3, body: 1 }
 
-/** Small letters without accents, as many of them as there were: what is found in it is at the same place in the text. */
+/** Lower-case text without accents, of equal length: positions in it are those of the text. */
 export function plain(text: string): string {
   return [...text.normalize('NFC').toLowerCase()].map((letter) => letter.normalize('NFD')[0] ?? letter).join('')
 }
 
-/** What people look for, word by word. */
+/** Splits a search text into words. */
 export function termsOf(text: string): string[] {
   const terms = plain(text)
     .split(/[^\p{L}\p{N}]+/u)
@@ -29,7 +29,7 @@ export function termsOf(text: string): string[] {
   return [...new Set(telling.map((term) => (/^\D{4,}s$/.test(term) ? term.slice(0, -1) : term)))]
 }
 
-/** The articles that hold every word, the most telling place first; when none does, those that hold some. */
+/** Finds articles with all words, best match first; if none has all, those with some. */
 export function searchArticles(groups: readonly (readonly [kind: string, Article[]])[], text: string): Found[] {
   const terms = termsOf(text)
   if (terms.length === 0) return []
@@ -63,7 +63,7 @@ function beginsIn(field: string, term: string): boolean {
   return new RegExp(`(?<![\\p{L}\\p{N}])${term}`, 'u').test(field)
 }
 
-/** The text in pieces, those that were looked for marked. */
+/** Splits the text into pieces and marks those that match a term. */
 export function markTerms(text: string, terms: readonly string[]): { text: string; found: boolean }[] {
   const composed = text.normalize('NFC')
   if (terms.length === 0) return [{ text: composed, found: false }]

@@ -7,7 +7,7 @@ interface ChoicesProps {
   children: ReactNode
 }
 
-/** Several boxes under one question, with what is wrong with the choice below them. */
+/** Checkboxes under one question, with the error below them. */
 export function Choices({ legend, error, children }: ChoicesProps) {
   const id = useId()
   return (

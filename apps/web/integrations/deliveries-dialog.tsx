@@ -17,7 +17,7 @@ interface DeliveriesDialogProps {
   onClose: () => void
 }
 
-/** What was and will be delivered to a webhook, and what became of it. */
+/** Deliveries to a webhook, past and scheduled, with their results. */
 export function DeliveriesDialog({ webhook: { idWebhook, endereco }, readOnly, onClose }: DeliveriesDialogProps) {
   // The last of each page before the one that is shown.
   const [before, setBefore] = useState<readonly string[]>([])

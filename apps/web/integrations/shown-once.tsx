@@ -4,13 +4,13 @@ import { CopyButton } from '../ui/copy-button.tsx'
 import { Notice } from '../ui/notice.tsx'
 
 interface ShownOnceProps {
-  /** What it is called: "Chave de API". */
+  /** Name of the secret: "Chave de API". */
   label: string
   text: string
-  /** What to do when it is lost. */
+  /** Advice for a lost secret. */
   lost: string
   onClose: () => void
-  /** What to do with it. */
+  /** Instructions for its use. */
   children: ReactNode
 }
 

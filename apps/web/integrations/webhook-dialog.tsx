@@ -21,7 +21,7 @@ interface WebhookDialogProps {
   onMade: (secret: string) => void
 }
 
-/** Asks where a webhook leads, and what it is told of which companies. */
+/** Form for the URL, message kinds and companies of a webhook. */
 export function WebhookDialog({ webhook, onClose, onMade }: WebhookDialogProps) {
   const [endereco, setEndereco] = useState(webhook?.endereco ?? 'https://')
   const [tipos, setTipos] = useState<readonly string[]>(webhook?.tipos ?? changeKinds)

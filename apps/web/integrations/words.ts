@@ -1,6 +1,6 @@
 import type { Scope } from '@vigia/contract/route'
 
-/** What each scope of a key lets a program do. */
+/** Texts of the scopes of an API key. */
 export const scopeWords: Record<Scope, { label: string; about: string }> = {
   'documentos:ler': {
     label: 'Ler documentos',
@@ -36,10 +36,9 @@ const kinds: Record<string, string> = {
   teste: 'Teste',
 }
 
-/** What a kind of message to other programs tells. */
 export const kindLabel = (kind: string): string => kinds[kind] ?? kind
 
-/** What another program meant with the HTTP status of its response, for people. */
+/** Text for the HTTP status of a webhook response. */
 export function statusWords(status: number): string {
   if (status < 300) return 'recebeu'
   if (status < 400) return 'mandou para outro endereço, o que não seguimos'

@@ -77,7 +77,7 @@ function Credential({ label, text }: { label: string; text: string }) {
           onClick={async () => {
             const done = await copyText(text)
             setResult(done ? 'copied' : 'failed')
-            // So that the person only has to press Ctrl+C.
+            // Selects the text: the person only has to press Ctrl+C.
             if (!done && value.current) getSelection()?.selectAllChildren(value.current)
           }}
           className={buttonClass({ variant: 'ghost', size: 'sm', className: 'noscript:hidden' })}

@@ -19,8 +19,8 @@ interface LandingPageProps {
 }
 
 /**
- * What the product does, its price and the way in. It is rendered at build and shown without any script, so it depends on nothing but its
- * properties, which are placeholders then; the server fills them.
+ * The landing page. Rendered at build and shown without scripts, so it uses only its properties,
+ * which are placeholders that the server fills.
  */
 export function LandingPage({ site, preloadContact }: LandingPageProps) {
   return (

@@ -30,7 +30,6 @@ const questions = [
   ],
 ] as const
 
-/** What people ask before they upload a certificate. */
 export function Questions() {
   return (
     <section aria-labelledby="perguntas" className="container-page py-24">

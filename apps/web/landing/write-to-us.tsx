@@ -4,7 +4,7 @@ import { Popup, PopupActions } from './popup.tsx'
 
 export const writeToUsId = 'escreva'
 
-/** What "Fale com a Gente" opens while the script of the form is not loaded. */
+/** Content of "Fale com a Gente" while the script of the form is not loaded. */
 export function WriteToUs({ email }: { email: string }) {
   return (
     <Popup id={writeToUsId} title="Escreva para nós">

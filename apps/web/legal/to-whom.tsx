@@ -1,6 +1,6 @@
 import { shownIfSet, shownIfUnset } from '../lib/site.ts'
 
-/** Where to write, after the word "escreva": the e-mail address, or the form where the installation has none. */
+/** Contact after the word "escreva": the e-mail address, or the form if there is none. */
 export function ToWhom({ email }: { email: string }) {
   const linkClass = 'font-semibold text-brand underline underline-offset-3'
   return (

@@ -6,13 +6,13 @@ import type { FamilyId } from '@vigia/dfe/families/id'
 /** An entry of the menu "Manifestar", with its explanation. */
 export interface AnswerType extends Code {
   tpEvento: number
-  /** What it declares, and what it causes. */
+  /** Meaning and effect of the answer. */
   means: string
   /** Minimum length of the justificativa for the authority. */
   reasonMin: number
   /** Usual texts to begin with. */
   reasons: readonly string[]
-  /** What the person begins with, where something led to this answer. */
+  /** Initial text, when a link from elsewhere led to this answer. */
   begin?: string
   /** Whether the person may name fields instead of writing a text. */
   corrects: boolean

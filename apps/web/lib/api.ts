@@ -52,7 +52,7 @@ export async function call<R extends RouteDefinition>(
   }) as Promise<Envelope<RouteData<R>>>
 }
 
-// What wants a proof of who the person is waits for it, and is sent again.
+// Asks for a proof of identity when a call needs one, and sends the call again.
 async function withProof<T>(route: RouteDefinition, attempt: () => Promise<T>): Promise<T> {
   try {
     return await attempt()
@@ -63,7 +63,7 @@ async function withProof<T>(route: RouteDefinition, attempt: () => Promise<T>): 
   }
 }
 
-// What may pass is tried again (section 8); `whenOver` makes the error that the last attempt ends with.
+// Retries transient failures (section 8); `whenOver` converts the last error.
 async function retried<T>(
   attempt: () => Promise<T>,
   signal: AbortSignal | undefined,
@@ -104,7 +104,7 @@ export function isUnreadable(error: ApiError): boolean {
   return error.message.startsWith(unreadable)
 }
 
-/** What the person is told about any error; `otherwise` when it says nothing itself. */
+/** Message of any error for people; `otherwise` when it has none. */
 export function errorMessage(error: unknown, otherwise = 'Erro desconhecido'): string {
   return (error instanceof Error && error.message) || otherwise
 }

@@ -62,7 +62,7 @@ test('what is wrong for every company is told once, and is the trouble of none',
   expect(commonCauseOf([company(capture({})), waiting], now)).toBe(outage.causaComum)
   expect(commonCauseOf([waiting], now, 'cte')).toBeNull()
   expect(watchOf([waiting, waiting], now)).toMatchObject({ title: 'Captura em espera', detail: outage.causaComum })
-  // What a company has of its own is more urgent.
+  // A problem of a single company is more urgent.
   expect(watchOf([waiting, company(capture({ estado: 'parada' }))], now)?.title).toBe('1 empresa sem captura')
   expect(watchOf([waiting, company(capture({ estado: 'capturando' }))], now)?.title).toBe('Captura em espera')
   // Without a certificate it would fail all the same.

@@ -40,7 +40,7 @@ const troubles: Partial<Record<Capture['estado'], [one: string, many: string]>> 
   bloqueada: ['empresa bloqueada', 'empresas bloqueadas'],
 }
 
-/** What is wrong for every company alike, as the server says it, of one service or of both; null: nothing. */
+/** Common cause of all companies in the words of the server, of one service or both; null: none. */
 export function commonCauseOf(
   companies: readonly Captured[] | undefined,
   now: Date,
@@ -52,7 +52,7 @@ export function commonCauseOf(
   return null
 }
 
-/** What is wrong is wrong for every company alike: it is said once, and not of each company. */
+/** Whether its problem is common to all companies, and is shown once for all. */
 export function isOfAll(capture: Capture): boolean {
   return Boolean(capture.causaComum)
 }
@@ -106,7 +106,7 @@ export function captureProgress({ ultimoNsu, maxNsu }: Capture): number | null {
   return last < total ? Math.floor((last / total) * 100) : null
 }
 
-/** What the capture of one service is doing, or when it does it next. */
+/** Current activity of a capture, or time of the next one. */
 export function captureSentence(capture: Capture, now: Date): string {
   const next = capture.proximaConsulta ?? ''
   if (isOfAll(capture)) return next ? `Em espera. Nova tentativa ${formatAtMoment(next, now)}` : 'Em espera'

@@ -18,7 +18,7 @@ const given = (family: Family, ending: 'a' | 'o') => ({
   short: family.name,
   participations: participationFilter[family.id],
   statuses: statusFilter[family.id],
-  /** What the menu "Manifestar" offers. */
+  /** Entries of the menu "Manifestar". */
   answers: answerTypes(family),
   /** The article of the documents, and the ending of words that agree with them: "emitida", "emitido". */
   ending,
@@ -26,7 +26,7 @@ const given = (family: Family, ending: 'a' | 'o') => ({
   selectedMany: `selecionad${ending}s`,
 })
 
-/** What differs between the lists of the families. */
+/** Texts and settings that differ between the lists of the families. */
 export interface DocumentKind extends ReturnType<typeof given> {
   /** In the navigation. */
   label: string

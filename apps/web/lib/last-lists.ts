@@ -5,7 +5,7 @@ import { queryClient } from './query.ts'
 import { currentSession, listsKey, ownerOf, readOwned } from './session.ts'
 
 const keptMaxMs = 7 * 24 * 3_600_000
-// Of a list that is neither searched nor filtered, besides by its period.
+// Parameters of a list without search and filters except its period.
 const usual: ReadonlySet<string> = new Set(['TipoDFe', 'DataDe', 'DataAte', 'PaginaAtual'])
 // A server that does not respond, and what a proxy says then.
 const noResponse = new Set([0, 502, 503, 504])

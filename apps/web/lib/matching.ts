@@ -9,7 +9,7 @@ export function hasWords(text: string, typed: string): boolean {
     .every((word) => among.includes(word))
 }
 
-/** Whether what was typed, with or without the usual points, is a part of a CNPJ. */
+/** Whether typed text, with or without punctuation, is part of a CNPJ. */
 export function isPartOfCnpj(cnpj: string, typed: string): boolean {
   return /\d/.test(typed) && bareCnpj(cnpj).includes(bareCnpj(typed.trim()))
 }

@@ -2,7 +2,7 @@ import { beginPasskey, challengePasskey, type PasskeyAnswer, type PasskeyRegistr
 import { call } from './api.ts'
 import { dataOf } from './query.ts'
 
-// Passkeys of this browser and of the devices that it reaches. Their code is loaded by whoever uses one.
+// Passkeys of this browser and of devices in reach. The library is loaded on first use.
 
 const library = () => import('@simplewebauthn/browser')
 

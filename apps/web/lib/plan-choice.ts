@@ -13,7 +13,7 @@ export function suggestedPlan({ tipoPlano, empresas }: PlanUse): PlanType {
   return types.find((type) => type >= tipoPlano && fits(type)) ?? 3
 }
 
-/** What another plan would change for the companies; null: nothing. Nothing is archived by itself. */
+/** Effect of a plan change on the companies; null: none. Nothing is archived automatically. */
 export function planChange({ tipoPlano, situacao, empresas }: PlanUse, type: PlanType): string | null {
   const { companiesMax } = planKinds[type]
   const over = companiesMax === null ? 0 : empresas.usadas - companiesMax

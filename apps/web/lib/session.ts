@@ -15,7 +15,7 @@ interface SessionState {
 
 // public/theme.js reads it too.
 const sessionKey = 'vigia.session'
-/** What was searched for in this browser, by whom; it does not outlive the session. */
+/** Searches in this browser, with their owner; deleted with the session. */
 export const searchesKey = 'vigia.searches'
 /** The lists that the installed application shows without a connection, and whose they are; they do not outlive the session either. */
 export const listsKey = 'vigia.lists'
@@ -29,7 +29,7 @@ globalThis.window?.addEventListener('storage', (event) => {
   const session = storedSession()
   const left = state.session?.wsId
   forgetOthers(session)
-  // What is on the screen is of another workspace.
+  // The screen shows data of another workspace.
   if (session && left && session.wsId !== left) return location.assign(start)
   changeState({ session, expired: false })
 })
@@ -63,7 +63,7 @@ export function closeSession() {
   changeState({ session: null, expired: false })
 }
 
-/** Ends the session because the server gave 401 to `token`, or to nobody; a late response to another token ends nothing. */
+/** Ends the session after a 401 to `token` or to no token; ignores 401s to other tokens. */
 export function expireSession(token: string | undefined) {
   if (state.session?.token !== token) return
   // The person has gone on with another one, and this page is about to.
@@ -82,7 +82,7 @@ export function forgetExpiry() {
   if (state.expired) changeState({ ...state, expired: false })
 }
 
-/** Whose something is that stays in this browser: a person's, in one workspace. */
+/** Owner of data in this browser: a person in one workspace. */
 export const ownerOf = (session: WebSession | null): string | null => session && `${session.email} ${session.wsId}`
 
 // Deletes what anybody else has left in this browser, or the same person in another workspace.
@@ -95,7 +95,7 @@ function forgetOthers(session: WebSession | null) {
     if (owner === null || readOwned(storage, key)?.owner !== owner) storage.removeItem(key)
 }
 
-/** What is stored with its owner; null: nothing that can be read. */
+/** Reads a stored value with its owner; null if it is missing or unreadable. */
 export function readOwned(storage: Storage, key: string): ({ owner: unknown } & Record<string, unknown>) | null {
   try {
     const stored = JSON.parse(storage.getItem(key) ?? 'null')

@@ -13,7 +13,7 @@ export function monthsUntil(today: Date): string[] {
   return months
 }
 
-/** Which documents a number stands for. */
+/** Filter for the documents behind a number. */
 export interface Behind {
   month: string
   company: string

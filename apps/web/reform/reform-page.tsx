@@ -27,7 +27,7 @@ import { type Behind, documentAddress, listAddress, monthsUntil } from './links.
 
 const refreshMs = 60_000
 
-/** What the documents of a month say of IBS, CBS and IS, who does not inform them, and what waits for an answer. */
+/** IBS, CBS and IS of a month, issuers that omit them, and notes that wait for an answer. */
 export function ReformPage() {
   const [params, setParams] = useSearchParams()
   const months = monthsUntil(new Date())

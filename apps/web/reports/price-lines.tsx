@@ -15,7 +15,7 @@ const edge = 12
 // Told apart without colours too.
 const dashes = ['', '7 4', '2 4', '12 4 2 4', '4 2']
 
-/** The prices as lines over the months; the table below has the same numbers. Of other units than the product's it shows none: they do not compare. */
+/** Prices as lines over the months, like the table below. Skips other units: not comparable. */
 export function PriceLines({ all, months }: PriceLinesProps) {
   const shown = all.filter(({ unidade }) => unidade === all[0]?.unidade).slice(0, linesMax)
   const highest = Math.max(0, ...shown.flatMap(({ meses }) => meses.map(({ precoMedio }) => precoMedio ?? 0)))

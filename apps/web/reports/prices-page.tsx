@@ -12,7 +12,7 @@ import { PriceLines } from './price-lines.tsx'
 import { readQuestion, writeQuestion } from './question.ts'
 import { prices, quantities } from './report-table.tsx'
 
-/** What a product cost month by month, and what others ask for the same. */
+/** Monthly prices of a product, and prices of other suppliers for the same. */
 export function PricesPage() {
   const { id = '' } = useParams()
   const [params] = useSearchParams()

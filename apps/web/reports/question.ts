@@ -12,7 +12,7 @@ import { subjectPath } from '../lib/kinds.ts'
 import { monthPeriod } from '../ui/period/days.ts'
 import { moveMonth, readMonths } from '../ui/period/months.ts'
 
-/** What a report is asked for, as it stands in the address. */
+/** Parameters of a report, as kept in the address. */
 export interface ReportQuestion {
   subject: ReportSubject
   group: ReportGroup
@@ -26,7 +26,7 @@ export interface ReportQuestion {
   taxes: boolean
 }
 
-/** The question in the address; what is missing or makes no sense is that of the last whole month by supplier. */
+/** Reads the parameters of an address; defaults to the last whole month by supplier. */
 export function readQuestion(params: URLSearchParams, today: Date): ReportQuestion {
   const subject = reportSubjects.find((one) => one === params.get('tipo')) ?? 'compras'
   const group = reportGroups.find((one) => one === params.get('por'))
@@ -65,7 +65,7 @@ export function writeQuestion({
 
 export type Compared = 'now' | 'before' | 'yearBefore'
 
-/** The months of a question, or those that it is compared with. */
+/** The months of a question, or the months of a comparison. */
 export function periodOf(
   { from, to }: Pick<ReportQuestion, 'from' | 'to'>,
   which: Compared,

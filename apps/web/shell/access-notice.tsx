@@ -4,7 +4,7 @@ import { Link, Navigate, useLocation } from 'react-router'
 
 const open = ['/conta', '/help']
 
-/** While the workspace lets the person do nothing but what is their own: one line that says why, and the way from the other screens. */
+/** Redirects a person without access to the account page, and shows the reason in one line. */
 export function AccessNotice({ account }: { account: RouteData<typeof getAccount> }) {
   const { pathname } = useLocation()
   if (!open.includes(pathname))

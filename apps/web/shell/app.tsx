@@ -9,7 +9,7 @@ import { useSession } from '../lib/session.ts'
 // On a slow line the screen comes first.
 const screenFirstMs = 2_000
 
-/** What every screen but the landing page needs. */
+/** Frame of every screen except the landing page. */
 export function App() {
   useForgetfulness()
   useOffline()
@@ -46,7 +46,7 @@ async function fetchToaster(): Promise<ComponentType> {
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
-// What one session has read is never shown to the next one, also when another window changed the session.
+// Clears queries when the session changes, also from another window: sessions share no data.
 function useForgetfulness() {
   const token = useSession().session?.token
   const known = useRef(token)

@@ -20,7 +20,7 @@ interface BellPanelProps extends TriggerProps {
   onOpenChange: (open: boolean) => void
 }
 
-/** What the workspace was told in the last month. Whoever opens it has read what it shows. */
+/** Announcements of the last month. Opening it marks them as read. */
 export function BellPanel({ trigger, open, onOpenChange }: BellPanelProps) {
   const followed = useRef(false)
   return (
@@ -64,7 +64,7 @@ function focusScreen() {
   main.focus({ preventScroll: true })
 }
 
-// They are marked as read at once; what was new when the panel opened still looks so until it closes.
+// Marks announcements as read at once, but shows new ones as new until the panel closes.
 function Announcements({ onFollow }: Pick<PageProps, 'onFollow'>) {
   const { data, error, refetch, isFetching } = useAnnouncements()
   const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set())
@@ -181,7 +181,7 @@ interface AnnouncementProps extends Pick<PageProps, 'onFollow'> {
 function Announcement({ announcement, fresh, now, onFollow }: AnnouncementProps) {
   const { tipo, titulo, texto, tela, outraTela, quando } = announcement
   const { Icon, tone } = marks[tipo]
-  // Of two screens each has words of its own.
+  // With two screens each link has a text of its own.
   const only = outraTela ? null : tela
   return (
     <li

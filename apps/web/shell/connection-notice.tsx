@@ -2,7 +2,7 @@ import { formatMoment } from '@vigia/contract/text'
 import { CloudOff } from 'lucide-react'
 import { useDisconnectedSince } from '../lib/connection.ts'
 
-/** One line under the header while the server does not answer; what is on the screen stays. */
+/** One line under the header while the server does not respond; the screen stays. */
 export function ConnectionNotice() {
   const since = useDisconnectedSince()
   return (

@@ -23,7 +23,7 @@ type ContactValues = z.input<typeof ContactForm>
 
 const fadeMs = 200
 
-/** "Fale com a Gente", over any page. What was typed is there again when it is opened again. */
+/** "Fale com a Gente", over any page. Keeps typed text when it is closed. */
 export function ContactDialog() {
   return (
     <QueryClientProvider client={queryClient}>

@@ -12,8 +12,8 @@ export function preloadContact() {
 }
 
 /**
- * The contact form over every page; its code is loaded when it is first needed. It stays mounted so that what was typed is kept, until another
- * person signs in.
+ * The contact form over every page, loaded on first use. It stays mounted, because typed text must
+ * survive until another person signs in.
  */
 export function ContactHost() {
   const { open } = useContact()

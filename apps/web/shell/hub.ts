@@ -13,7 +13,7 @@ interface Listener {
   onConnecting: () => void
   onConnected: () => void
   onMessage: (message: HubMessage) => void
-  /** The connection was lost, is back, or will not come back by itself: what is on the screen may be older than it looks. */
+  /** The connection was lost, restored or given up: the screen may be stale. */
   onInterruption: () => void
 }
 

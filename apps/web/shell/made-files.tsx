@@ -12,7 +12,7 @@ const quietMs = 30_000
 const shownFirst = 3
 const isUnderWay = ({ situacao }: ExportItem) => situacao === 'na-fila' || situacao === 'em-andamento'
 
-/** What was exported or printed and is kept: how far it is, and the file. */
+/** Exports and prints that are kept: progress and download. */
 export function MadeFiles() {
   const { data = [] } = useScreenQuery(
     listExports,

@@ -14,7 +14,7 @@ type Message = HubMessage & { kind: MessageKind }
 interface MessageToasts {
   /** `gone` is called when the toast has disappeared; the returned function removes it. */
   show: (kind: MessageKind, title: string, description: string, gone: () => void) => () => void
-  /** Whether nobody would see a toast now, or it would cover what somebody is working on. */
+  /** Whether a toast would be unseen or cover the person's work. */
   isAway: () => boolean
 }
 
@@ -24,8 +24,8 @@ const othersMax = 2
 const oneByOneMax = 3
 
 /**
- * Shows messages as toasts. The latest errors stay until they are closed; of the others the latest are shown, for a while. What came while
- * nobody could look is shown when `look` finds that somebody can: a few messages one by one, more of them as one that counts them.
+ * Shows messages as toasts: the latest errors until they are closed, the latest others for a while.
+ * Messages while `isAway` are held until `look`: a few are shown one by one, more as one digest.
  */
 export function createMessageToasts({ show, isAway }: MessageToasts) {
   const standing: (Message & { withdraw?: () => void })[] = []

@@ -12,7 +12,7 @@ export function ProofHost() {
   if (wanted && !needed) setNeeded(true)
   // Without a connection it could not be loaded any more.
   useEffect(() => whenIdle(ProofDialog.preload), [])
-  // Whoever logs in next is not asked for what this person had begun.
+  // The next person to log in must not be asked for this one's proof.
   useEffect(() => () => settleProof(false), [])
   return <Suspense>{needed && <ProofDialog open={wanted} />}</Suspense>
 }

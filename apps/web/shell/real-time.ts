@@ -11,7 +11,7 @@ const logText = 'Erro ao conectar WebSocket:'
 // The library is larger than most screens, and on a slow line their data comes first; messages that arise meanwhile are sent afterwards.
 const screenFirstMs = 2_000
 
-// What a session missed comes right after it has connected.
+// Missed messages arrive right after connecting.
 const catchUpMs = 1_000
 
 /**

@@ -13,7 +13,7 @@ export function useSavedViews(): readonly SavedView[] {
   return useScreenQuery(listViews, {}, { refreshMs: 5 * 60_000 }).data ?? []
 }
 
-/** Where the navigation leads for a list: to the view with which this person begins, if there is one. */
+/** Address of a list in the navigation: the person's initial view, if there is one. */
 export function listTarget(path: string, views: readonly SavedView[]): string {
   const first = viewsAt(path, views).find(({ inicial }) => inicial)
   return first ? `${path}?${first.endereco}` : path

@@ -156,7 +156,7 @@ function signOut() {
 function useSidebar() {
   const roomy = useMedia('(width >= 64rem)')
   const [wide, setWide] = useState(() => readSidebarOpen(document.cookie))
-  // Where a table needs the width, it is folded until somebody asks, and that is not remembered.
+  // On narrow screens it is folded until opened, which is not remembered.
   const [unfolded, setUnfolded] = useState(false)
   if (roomy && unfolded) setUnfolded(false)
   const open = roomy ? wide : unfolded

@@ -179,7 +179,7 @@ function Summary({ supplier, company }: PartProps) {
   )
 }
 
-// Picture and table at once: a bar beside each number, so that it is read without colour and without a mouse.
+// Chart and table in one, with a bar beside each number: readable without colour and mouse.
 function Months({ supplier: { meses, raiz }, company }: PartProps) {
   const most = Math.max(1, ...meses.map(({ notas, fretes }) => notas.valorTotal + fretes.valorTotal))
   const freights = meses.some(({ fretes }) => fretes.totalDeItens > 0)

@@ -16,7 +16,7 @@ interface SupplierProductsProps {
   company: string
 }
 
-/** What an issuer sells, with the prices of the last months. */
+/** Products of an issuer, with the prices of recent months. */
 export function SupplierProducts({ root, company }: SupplierProductsProps) {
   const [text, setText] = useState('')
   const [page, setPage] = useState(1)

@@ -8,10 +8,10 @@ export type Person = Team['pessoas'][number]
 export type Invitation = Team['convites'][number]
 export type Rights = Pick<Person, 'papel' | 'idsEmpresas' | 'acessoAte'>
 
-// What ends at midnight is good until the day before.
+// An end at 00:00 means the day before is the last day.
 const lastDay = (end: string) => new Date(Date.parse(end) - 1).toISOString()
 
-/** What somebody may, in a line. */
+/** Rights of a member in one line. */
 export function rightsLine({ papel, idsEmpresas, acessoAte }: Rights): string {
   const of = idsEmpresas === null ? 'todas as empresas' : formatCount(idsEmpresas.length, 'empresa', 'empresas')
   return `${memberRoleWords[papel].label} · ${of}${acessoAte ? ` · até ${formatInstantDate(lastDay(acessoAte))}` : ''}`

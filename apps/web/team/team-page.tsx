@@ -15,7 +15,7 @@ import { People } from './people.tsx'
 import { InviteDialog } from './rights-dialogs.tsx'
 import { WorkspaceSettings } from './workspace-settings.tsx'
 
-/** Who is in the workspace, what each may do, and who was asked to come in. */
+/** Members of the workspace with their rights, and invitations. */
 export function TeamPage() {
   const account = useScreenQuery(getAccount, {})
   const mayManage = useMay('administrador')

@@ -34,7 +34,7 @@ export function Button({ variant, size, busy = false, className, children, type,
     <button
       type={type ?? 'button'}
       className={buttonClass({ variant, size, className })}
-      // Not disabled, which would take the focus away from whoever pressed it by the keyboard.
+      // Not disabled, because a disabled button loses the keyboard focus.
       aria-disabled={busy || undefined}
       aria-busy={busy || undefined}
       onClick={busy ? ignore : onClick}
@@ -46,7 +46,7 @@ export function Button({ variant, size, busy = false, className, children, type,
   )
 }
 
-// Of a form too: Enter in a field presses its button.
+// Also blocks the form, because Enter in a field clicks its button.
 function ignore(event: MouseEvent): void {
   event.preventDefault()
 }

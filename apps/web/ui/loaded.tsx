@@ -10,7 +10,7 @@ interface LoadedProps<T> {
   children: (data: T) => ReactNode
 }
 
-/** What came, else what is wrong or that it is on its way. */
+/** The loaded content, or the error, or a loading message. */
 export function Loaded<T>({ query, children }: LoadedProps<T>) {
   if (query.data !== undefined) return children(query.data)
   if (query.error)

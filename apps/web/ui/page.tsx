@@ -7,7 +7,7 @@ interface PageProps {
   /** Name of the product, for the title of the window. */
   site: string
   subtitle: ReactNode
-  /** What is loading. It stands in the line of the title, so that nothing moves when it disappears. */
+  /** Loading message in the line of the title: nothing moves when it disappears. */
   waiting?: string | undefined
   action?: ReactNode
   /** The title stands in the header of the application, and the content begins at its top. */
@@ -22,7 +22,7 @@ interface InHeader {
   beside: ReactNode
 }
 
-// Of the compact page that is shown. A portal would need code that nothing else needs so early.
+// Title of the shown compact page. A portal would need code that nothing else needs so early.
 let inHeader: InHeader | null = null
 let tellHeader = () => {}
 
@@ -38,7 +38,7 @@ function listen(listener: () => void) {
   }
 }
 
-/** Where the header of the application shows the title of a compact page. */
+/** Slot for the title of a compact page in the header of the application. */
 export function TitlePlace() {
   const shown = useSyncExternalStore(listen, () => inHeader)
   return (
@@ -62,7 +62,7 @@ export function Page({ title, site, subtitle, waiting, action, compact = false, 
   useLayoutEffect(() => {
     if (compact) putInHeader({ title, beside })
   }, [compact, title, beside])
-  // Apart, so that what stands there keeps the focus when it changes.
+  // A separate effect, because content in the header must keep the focus when it changes.
   useLayoutEffect(() => (compact ? () => putInHeader(null) : undefined), [compact])
   return (
     <div className={clsx('container-page pb-12', roomForToasts, !compact && 'pt-6')}>

@@ -1,4 +1,3 @@
-/** So many numbers of pages are shown. */
 export const windowSize = 5
 
 /** Up to five page numbers centred on the current one, moved inwards at both ends. */

@@ -2,7 +2,7 @@ interface RankedBarsProps {
   /** For screen readers; the numbers are in a table below. */
   label: string
   rows: readonly { key: string; name: string; value: number; before: number; text: string }[]
-  /** What the mark on a bar is. */
+  /** Name of the mark on a bar. */
   beforeName: string
   valueName: string
 }

@@ -22,8 +22,8 @@ interface StackedBarsProps {
 }
 
 /**
- * A bar of two stacked numbers for each row: the first filled, the second hatched, so that they differ in greyscale too. Without animation;
- * the arrow keys go from row to row.
+ * A bar of two stacked numbers per row, filled and hatched: distinct in greyscale. No animation;
+ * arrow keys move between rows.
  */
 export function StackedBars({ label, names, rows, format, onOpen }: StackedBarsProps) {
   const hatch = useId()

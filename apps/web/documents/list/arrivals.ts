@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react'
 
 const none: ReadonlySet<string> = new Set()
 
-/** Which of `rows` arrived while `list` was on the screen; '' is no list yet. */
+/** Ids of `rows` that arrived while `list` was on the screen; `list` is '' before there is one. */
 export function useArrivals(list: string, rows: readonly DocumentRow[] | undefined): ReadonlySet<string> {
   const seen = useRef<{ list: string; ids: Set<string> }>(undefined)
   const [arrived, setArrived] = useState(none)

@@ -10,7 +10,7 @@ interface BarCodeReaderClass {
   getSupportedFormats(): Promise<string[]>
 }
 
-// What a DANFE and a DACTE print their chave in (MOC NF-e 7.0 Anexo II).
+// Bar code format of the chave on DANFE and DACTE (MOC NF-e 7.0 Anexo II).
 const format = 'code_128'
 
 /** Whether this browser reads bar codes and this machine has a camera. */
@@ -40,7 +40,7 @@ export function chaveIn(codes: readonly { rawValue: string }[]): string | null {
   return codes.map(({ rawValue }) => parseKey(rawValue.trim())).find((key) => key?.valid)?.text ?? null
 }
 
-/** What a person is told when there is no picture of a camera. */
+/** Message for a failure to open the camera. */
 export function cameraProblem(error: unknown): string {
   const name = error instanceof Error || error instanceof DOMException ? error.name : ''
   return problems[name] ?? 'A câmera não pôde ser aberta. Tente de novo, ou digite a chave no campo de pesquisa.'

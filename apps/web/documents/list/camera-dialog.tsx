@@ -104,7 +104,7 @@ async function findChave(video: HTMLVideoElement, say: (hint: string) => void, s
   }
 }
 
-// The list says what there is to say when the document is not there, or when nobody knows.
+// The list explains a missing document, and is also opened when the lookup fails.
 async function addressFor(chave: string, signal: AbortSignal): Promise<string> {
   const query = { TipoDFe: kindOf(chave).tipoDFe, CampoPesquisa: chave, PaginaAtual: 1 }
   const page = await read(listDocuments, { query }, { signal }).catch(() => null)

@@ -7,7 +7,7 @@ interface CheckLookProps extends ComponentProps<typeof Button> {
   bare: boolean
 }
 
-/** How "Conferir" looks; while its code is on the way too, so that no button moves when it comes. */
+/** Look of "Conferir", also while its code is loading, because no button may move then. */
 export function CheckLook({ bare, ...button }: CheckLookProps) {
   return (
     <Button variant="outline" size="sm" title="Marcar a seleção como conferida" {...button}>

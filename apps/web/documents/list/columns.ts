@@ -66,7 +66,7 @@ export const tableMinWidth = 640
 /** Width of the checkbox and the actions. */
 const edgesWidth = 36 + 40
 
-/** What the rows of a page contain. */
+/** Contents of the rows of a page. */
 interface CellContents {
   /** Columns that no row fills. */
   empty: readonly ColumnId[]

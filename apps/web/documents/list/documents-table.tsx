@@ -24,7 +24,7 @@ export interface DocumentsListProps extends Omit<RowProps, 'row' | 'arrived' | '
   /** How much of the page is selected. */
   ticked: 'none' | 'some' | 'all'
   onSelectPage: (on: boolean) => void
-  /** Of the table. */
+  /** Columns of the table. */
   columns: readonly ShownColumn[]
   /** Low rows. */
   compact: boolean
@@ -36,7 +36,7 @@ export interface DocumentsListProps extends Omit<RowProps, 'row' | 'arrived' | '
 const skeletonRows = Array.from({ length: 12 }, (_, index) => index)
 const compactSkeletonRows = Array.from({ length: 18 }, (_, index) => index)
 
-// Where the widths of the columns are the least ones.
+// Smaller fonts when the columns have their minimum widths.
 const tightClass =
   '@max-[908px]/list:[&_th]:text-xs @max-[908px]/list:[&_td]:text-sm @max-[908px]/list:[&_td_.font-mono]:text-[11px]'
 

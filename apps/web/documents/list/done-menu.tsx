@@ -9,7 +9,7 @@ export interface DoneMenuProps extends TriggerProps {
   onDone: () => void
 }
 
-/** What people did with the selected documents elsewhere, and taking marks back. */
+/** Marks the selected documents as done elsewhere, or removes the marks. */
 export function DoneMenu({ ids, onDone, ...menu }: DoneMenuProps) {
   const onSuccess = ({ message }: { message: string }) => {
     notifySuccess(message)

@@ -22,7 +22,7 @@ interface ExportDialogProps {
   onClose: () => void
 }
 
-/** What to export, of which documents; the ZIP is written while the browser downloads it. */
+/** Choice of documents and contents of an export; the ZIP is written during the download. */
 export function ExportDialog({ kind, selected, filter, filterCount, onClose }: ExportDialogProps) {
   const [scope, setScope] = useState<'selected' | 'filter'>(selected.length > 0 ? 'selected' : 'filter')
   const [parts, setParts] = useState({ xml: true, pdf: false, planilha: true })

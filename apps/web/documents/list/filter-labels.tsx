@@ -26,7 +26,7 @@ interface FilterLabelsProps {
   inRow?: boolean
 }
 
-/** The filters that differ from the default, each of which can be removed. */
+/** Labels of the filters that differ from the default, with buttons to remove them. */
 export function FilterLabels({ kind, companies, filters, onChange, inRow = false }: FilterLabelsProps) {
   const today = new Date()
   const { period } = defaultFilters(today)

@@ -15,17 +15,17 @@ export interface Filters {
   dueFrom: string
   dueTo: string
   dueAnswer: Due['para'] | ''
-  /** What the people of the workspace did with the documents: a mark of the contract. */
+  /** A mark set by people of the workspace. */
   mark: (typeof marks)[number] | ''
   /** An open alert, perhaps of one band. */
   alert: (typeof alertChoices)[number]['code'] | ''
-  /** What it has of IBS and CBS. */
+  /** Presence of IBS and CBS. */
   reform: (typeof reformFilters)[number] | ''
-  /** What is inside: a product by its id, the beginning of an NCM, a CFOP. */
+  /** Contents: a product id, an NCM prefix, a CFOP. */
   product: string
   ncm: string
   cfop: string
-  /** What a number of a report counted, and (with it) in which of its lines. */
+  /** The report that a number counts, and (with it) the line. */
   counted: ReportSubject | ''
   line: string
   /** Null means any day. */
@@ -65,7 +65,7 @@ export const alertChoices = [
   { code: 'medio', label: 'Com alerta médio' },
 ] as const
 
-/** What documents have of IBS and CBS, as choices. */
+/** Choices for the presence of IBS and CBS. */
 export const reformChoices: readonly { code: (typeof reformFilters)[number]; label: string }[] = [
   { code: 'com', label: 'Com IBS/CBS' },
   { code: 'parcial', label: 'IBS/CBS em parte' },
@@ -110,7 +110,7 @@ export function readFilters(params: URLSearchParams, kind: DocumentKind, today: 
   }
 }
 
-/** The address of a filter; defaults are left out, so that "this month" stays true next month. */
+/** Writes a filter without defaults to an address: "this month" must stay valid next month. */
 export function writeFilters(filters: Filters, today: Date): URLSearchParams {
   const params = new URLSearchParams()
   if (filters.search) params.set('busca', filters.search)
@@ -153,7 +153,7 @@ export function toSelection(filters: Filters, kind: DocumentKind) {
   return { ...toFilter(filters, kind), ...(!usual && { Ordem: filters.order, Sentido: direction(filters) }) }
 }
 
-/** The filter as the query of the calls (section 7): what is not filtered is left out. */
+/** The filter as a query of the calls (section 7); unset filters are omitted. */
 export function toFilter(filters: Filters, kind: DocumentKind) {
   return {
     TipoDFe: kind.tipoDFe,

@@ -17,7 +17,7 @@ interface OutsidePeriodProps {
 // More of them are one click away all the same.
 const monthsShown = 3
 
-/** What was searched for and the period hides: how many, of which months, each one click away. */
+/** Matches of a search outside the period, counted by month, each with a link. */
 export function OutsidePeriod({ kind, filters, onChange }: OutsidePeriodProps) {
   const searched = Boolean(filters.search || filters.amountFrom || filters.amountTo)
   const enabled = searched && filters.period !== null && findKey(filters.search) === null

@@ -1,6 +1,6 @@
 import { currentSession, ownerOf, readOwned, searchesKey } from '../../lib/session.ts'
 
-// The last searches of a person stay in this browser: nobody else sees them, and they go with the session.
+// Recent searches stay in this browser and are deleted with the session.
 
 const keptMax = 6
 

@@ -21,7 +21,7 @@ interface SearchBoxProps {
   companies: readonly CompanyRow[]
   text: string
   onText: (text: string) => void
-  /** What was chosen from the suggestions. */
+  /** Called with the chosen suggestion. */
   onChoose: (part: Partial<Filters>) => void
 }
 

@@ -3,7 +3,7 @@ import { useReducer, useState } from 'react'
 /** The selected documents; they stay selected on other pages. */
 export interface Selection {
   readonly ids: ReadonlySet<string>
-  /** Where a range begins: the last one that was selected by hand. */
+  /** Start of a range: the last document selected by hand. */
   readonly anchor: string | null
 }
 

@@ -11,7 +11,7 @@ interface ListContents {
 // An amount that is longer is rare; it makes its column wider.
 const usualAmount = 'R$ 999.999,99'
 
-// Of all pages of a list that were seen: on the next page no column has another width.
+// Content seen on all pages of a list: column widths stay equal on the next page.
 const unseen = { list: '', filled: [] as ColumnId[], valor: usualAmount.length, numero: 0 }
 
 interface ColumnsOptions {
@@ -19,7 +19,7 @@ interface ColumnsOptions {
   several: boolean
   /** Names the list to which the page belongs. */
   list: string
-  /** What the address says of hidden columns, and where a change of that goes: a view that was kept has columns of its own. */
+  /** Hidden columns in the address, and the setter for it: a saved view has its own columns. */
   address: string
   onAddress: (address: string) => void
 }

@@ -7,15 +7,15 @@ interface ListPage {
   totalDeItens?: number
 }
 
-/** How many documents of `next` are not in `shown`, when it has grown; 0 when nobody needs to be asked before it is shown. */
+/** Counts documents of `next` missing in `shown` when the list has grown; 0: show it at once. */
 export function countNews(shown: ListPage, next: ListPage, isFirst: boolean): number {
-  // Where there is no row, none moves.
+  // An empty list has no rows that could move.
   if (shown.items.length === 0) return 0
   const known = new Set(shown.items.map(({ idDfe }) => idDfe))
   const fresh = next.items.filter(({ idDfe }) => !known.has(idDfe)).length
   const [before, now] = [shown.totalDeItens, next.totalDeItens]
   const more = before !== undefined && now !== undefined ? now - before : fresh
-  // What came is on the first page, on the others are those that it pushed there.
+  // New documents are on the first page; other pages show those that they pushed there.
   if (fresh === 0 || more <= 0) return 0
   return isFirst ? Math.max(fresh, more) : more
 }
@@ -27,7 +27,7 @@ export function holdRows(shown: ListPage, next: ListPage): readonly DocumentRow[
 }
 
 interface Steadying {
-  /** What the page is a page of; '' while it is that of what was asked for before. */
+  /** Key of the list; '' while the page still belongs to the previous query. */
   list: string
   /** When the page came. */
   updatedAt: number

@@ -24,7 +24,7 @@ interface ViewsDialogProps {
   onClose: () => void
 }
 
-/** Keeps what the list shows now under a name, and tidies what was kept before. */
+/** Saves the current list as a named view, and manages saved views. */
 export function ViewsDialog({ kind, address, onClose }: ViewsDialogProps) {
   const { data, error } = useScreenQuery(listViews, {})
   const mayChange = useMay('fiscal')

@@ -8,7 +8,7 @@ interface WaitingDocumentsProps {
   onShow: () => void
 }
 
-/** Says that documents have come which are not shown, so that no row moves under the hand. It takes no space, for the same reason. */
+/** Announces new documents not shown yet. It takes no space, because rows must not move. */
 export function WaitingDocuments({ kind, count, onShow }: WaitingDocumentsProps) {
   return (
     <div role="status" className="pointer-events-none sticky top-[calc(var(--list-top)+60px)] z-20 h-0 text-center">

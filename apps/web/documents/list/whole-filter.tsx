@@ -19,7 +19,7 @@ interface WholeFilterProps {
   onFound: (ids: string[]) => void
 }
 
-/** Selects everything that the filter finds. Its `key` must be the filter, so that a response for another filter is dropped. */
+/** Selects all documents of the filter. Its `key` must be the filter, to drop stale responses. */
 export function WholeFilter({ kind, count, selectedCount, filter, onFound }: WholeFilterProps) {
   const action = useMutation({
     mutationFn: () => read(selectDocuments, { query: filter }),

@@ -17,7 +17,7 @@ export interface AnswersMenuProps extends TriggerProps {
   inline?: boolean
 }
 
-/** What a `ManifestMenu` opens. */
+/** The lazy content of `ManifestMenu`. */
 export function AnswersMenu({ kind, ready = true, reasonAgainst, onChoose, ...menu }: AnswersMenuProps) {
   return (
     <Menu {...menu}>

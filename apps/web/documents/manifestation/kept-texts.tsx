@@ -8,7 +8,7 @@ import { useAction, useScreenQuery } from '../../lib/query.ts'
 import { Button } from '../../ui/button.tsx'
 import type { AnswerForm } from './answer-form.ts'
 
-/** The texts that the workspace keeps for an answer. While nobody has typed, the form begins with the one that the server suggests. */
+/** Saved texts for an answer. Until the person types, the form holds the server's suggestion. */
 export function useKeptTexts(kind: DocumentKind, answer: AnswerType, form: AnswerForm) {
   const about = { TipoDFe: kind.tipoDFe, tipoManifestacao: answer.code }
   const { data } = useScreenQuery(listManifestationTexts, { query: about })
@@ -23,7 +23,7 @@ interface KeptTextsProps extends Pick<ReturnType<typeof useKeptTexts>, 'about' |
   form: AnswerForm
 }
 
-/** Texts to choose from, the kept ones each with a button that forgets it, and one that keeps what is written. */
+/** List of texts to choose from, with buttons to delete a saved one and to save the current one. */
 export function KeptTexts({ about, usual, form, ...texts }: KeptTextsProps) {
   // One of the usual may have been kept before it was one.
   const kept = texts.kept.filter((one) => !usual.includes(one))

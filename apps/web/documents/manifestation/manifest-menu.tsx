@@ -8,7 +8,7 @@ const AnswersMenu = lazyWithTrigger('menu', () => import('./answers-menu.tsx').t
 
 type ManifestMenuProps = Omit<AnswersMenuProps, 'trigger'> & Partial<Pick<AnswersMenuProps, 'trigger'>>
 
-/** The menu of answers; none is recommended over the others. Who only reads has none. */
+/** The menu of answers, without a recommendation. Hidden for read-only roles. */
 export function ManifestMenu({ trigger, ...menu }: ManifestMenuProps) {
   if (!useMay('fiscal')) return null
   return (

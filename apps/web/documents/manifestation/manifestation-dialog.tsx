@@ -22,7 +22,7 @@ import type { SendingResult } from './sending.ts'
 import { countsOf, SendingResults } from './sending-results.tsx'
 
 interface ManifestationDialogProps {
-  /** What was typed is kept while it is closed. */
+  /** Typed text is kept while it is closed. */
   open: boolean
   kind: DocumentKind
   answer: AnswerType
@@ -31,7 +31,7 @@ interface ManifestationDialogProps {
   known: ReadonlyMap<string, DocumentRow>
   /** The documents that were sent, registered or not yet. */
   onSent: (ids: string[]) => void
-  /** Selects what was left out again. */
+  /** Selects the skipped documents again. */
   onSelectAgain: (ids: string[]) => void
   /** Whether a request is running. */
   onHold: (on: boolean) => void
@@ -166,7 +166,7 @@ function AnswerDialog({ kind, answer, ids, known, form, texts, onDone, onHold, o
           )}
           <Button
             variant="outline"
-            // What an empty field says when the focus leaves it would move the button from under the pointer.
+            // Keeps the focus: an error message on blur would move the button.
             onMouseDown={keepFocus}
             onClick={leave}
             disabled={sending.pending && (!sending.stoppable || sending.stopping)}
@@ -224,7 +224,7 @@ function Subject({ kind, ids, known }: Pick<ManifestationDialogProps, 'kind' | '
   )
 }
 
-// What is asked of a second person is not sent at once.
+// Answers that need a second person are not sent at once.
 function SecondPerson({ ids, known }: Pick<ManifestationDialogProps, 'ids' | 'known'>) {
   const { data } = useScreenQuery(getTwoPeople, {})
   const text = data?.valor == null ? null : secondPersonText(ids, known, data.valor)

@@ -26,7 +26,7 @@ interface Preview {
   unchecked?: true
 }
 
-/** Which documents an answer can be sent for and which not, asked before anything is sent. */
+/** Checks which documents an answer can be sent for, before sending. */
 export function usePreview(kind: DocumentKind, code: number, ids: readonly string[]) {
   const [checked, setChecked] = useState(0)
   const query = useQuery({

@@ -12,7 +12,7 @@ export function mayNeedTwo({ answers }: DocumentKind, code: number): boolean {
   return answers.some((answer) => answer.code === code && wanting.includes(answer.tpEvento))
 }
 
-/** What is said of the answers to `ids` that wait for a second person when they are sent; null: none does. */
+/** Notice about the answers to `ids` that need a second person; null: none does. */
 export function secondPersonText(
   ids: readonly string[],
   known: ReadonlyMap<string, Pick<DocumentRow, 'valor'>>,

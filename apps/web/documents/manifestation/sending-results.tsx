@@ -42,7 +42,7 @@ interface SendingResultsProps {
   known: ReadonlyMap<string, DocumentRow>
 }
 
-/** The result of each document; those that need attention come first. */
+/** The result of each document, problems first. */
 export function SendingResults({ kind, results, known }: SendingResultsProps) {
   const summary = useRef<HTMLParagraphElement>(null)
   useEffect(() => summary.current?.focus(), [])

@@ -73,7 +73,8 @@ export async function sendInBatches(ids: readonly string[], { send, onProgress, 
 function resultOf(idDfe: string, told: ManifestedDocument | undefined, message: string): SendingResult {
   if (!told) return { idDfe, numero: null, situacao: 'aceita', mensagem: message, repeatable: false }
   const { numero, situacao, codigo, mensagem } = told
-  // What our own rules refuse will be refused again; the reason of the authority's refusal may have been corrected meanwhile.
+  // Only refusals by the authority are repeatable, because their cause may be fixed; our own rules
+  // would refuse again.
   return { idDfe, numero, situacao, mensagem, repeatable: situacao === 'recusada' && codigo !== undefined }
 }
 

@@ -32,7 +32,7 @@ interface PanelEventsProps {
   onView: (row: Printed) => void
 }
 
-/** What happened to a document, newest first: when, what, who. */
+/** Timeline of a document, newest first. */
 export function PanelEvents({ detail, onView }: PanelEventsProps) {
   if (!detail) return <FactsSkeleton />
   return (

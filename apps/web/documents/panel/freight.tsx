@@ -17,7 +17,7 @@ interface PanelFreightProps {
   onAnswer: (answer: AnswerType) => void
 }
 
-/** What does not fit in the bill, with the way to a desacordo, which a person reads and sends. */
+/** Findings in the freight bill, with a link to a desacordo that a person reads and sends. */
 export function PanelFreight({ row, isBarred, onAnswer }: PanelFreightProps) {
   const { data, isPlaceholderData } = useScreenQuery(getFreight, { params: { idDFe: row.idDfe } })
   const may = useMay('fiscal')
@@ -55,7 +55,7 @@ const reasonsOf = (findings: readonly FreightFinding[], { reasons }: AnswerType)
   ...new Set([...findings.map(reasonOf), ...reasons]),
 ]
 
-// What goes to the authority and the carrier, in words that say no more than the documents do.
+// Text for the authority and the carrier; claims no more than the documents show.
 function reasonOf({ regra, documentos }: FreightFinding): string {
   const [first] = documentos
   switch (regra) {

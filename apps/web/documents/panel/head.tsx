@@ -46,7 +46,7 @@ interface PanelHeadProps {
   onAnswer: (answer: AnswerType, document: DocumentRow) => void
 }
 
-/** Whose the document is, its status and deadline, the recommendation, and the downloads. */
+/** Issuer, status, deadline, recommendation and downloads of the document. */
 export function PanelHead({ row, ...rest }: PanelHeadProps) {
   if (!row) return <HeadSkeleton />
   return <Head key={row.idDfe} row={row} {...rest} />

@@ -3,7 +3,7 @@ import { formatCount, formatShortDay } from '@vigia/contract/text'
 import { nfe } from '@vigia/dfe/families/nfe'
 import type { DocumentKind } from '../../lib/kinds.ts'
 
-/** What the panel recommends to do with a document. */
+/** The recommendation of the panel for a document. */
 interface Recommendation {
   title: string
   text: string

@@ -14,7 +14,7 @@ const looks: Record<Reform['presenca'], { tone: Tone; words: string }> = {
 
 const shownFirst = 20
 
-/** What a document says of IBS, CBS and IS, and what does not fit in it. */
+/** IBS, CBS and IS of a document, with findings. */
 export function PanelReform({ reform }: { reform: Reform }) {
   const { tone, words } = looks[reform.presenca]
   return (

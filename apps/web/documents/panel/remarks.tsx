@@ -15,7 +15,7 @@ import { FactsSkeleton } from './summary.tsx'
 const someone = 'alguém que não tem mais conta'
 const moment = (instant: string) => `${formatInstantDate(instant)} às ${formatTime(instant)}`
 
-/** Who of the workspace found the document right, and what changed since. */
+/** Person who checked the document, and later changes. */
 export function CheckedLine({ row }: { row: DocumentRow }) {
   const may = useMay('fiscal')
   const action = useAction(markChecked, { onSuccess: ({ message }) => notifySuccess(message) })
@@ -61,7 +61,7 @@ const doneTexts = {
   entregue: { name: 'Entregue', set: 'Marcar como entregue' },
 } as const
 
-// That it stands in the books and that it was handed on.
+// Marks for booked and handed on.
 function DoneMarks({ row }: { row: DocumentRow }) {
   const may = useMay('fiscal')
   const action = useAction(markDone, { onSuccess: ({ message }) => notifySuccess(message) })
@@ -95,7 +95,7 @@ function DoneMarks({ row }: { row: DocumentRow }) {
   )
 }
 
-/** What people of the workspace wrote about the document and did with it elsewhere, and where one writes more. */
+/** Remarks and marks of the workspace on the document, with a form for new ones. */
 export function PanelRemarks({ detail }: { detail: DocumentDetail | undefined }) {
   if (!detail) return <FactsSkeleton />
   const { documento, anotacoes } = detail

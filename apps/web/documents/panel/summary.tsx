@@ -14,7 +14,7 @@ interface PanelSummaryProps {
   detail: DocumentDetail | undefined
 }
 
-/** The facts of a document, what is missing, and the documents that it refers to. */
+/** Facts of a document, missing parts, and related documents. */
 export function PanelSummary({ row, detail }: PanelSummaryProps) {
   const textOf = useCompanyText()
   if (!detail) return <FactsSkeleton />

@@ -11,7 +11,7 @@ interface UnconfirmedProps {
   event: z.output<typeof OutgoingEvent>
 }
 
-/** An event that left and of which the authority does not tell what stands, with the way to ask it again. */
+/** A sent event with unknown status at the authority, with a button to send it again. */
 export function Unconfirmed({ idDfe, event }: UnconfirmedProps) {
   const may = useMay('fiscal')
   const action = useAction(sendManifestationAgain, { onSuccess: ({ message }) => notifyInfo(message) })

@@ -9,7 +9,7 @@ import { saveFile } from '../../ui/save-file.ts'
 import { FactsSkeleton } from './summary.tsx'
 import { indentXml } from './xml-text.ts'
 
-// Nobody reads more than this, and it would make a phone slow.
+// Limit of displayed text, because more would slow down a phone.
 const shownMax = 400_000
 
 /** The file as the authority delivered it, indented for reading; copying and saving give the original file. */

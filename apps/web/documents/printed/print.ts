@@ -11,7 +11,7 @@ type Body = CallInput<typeof printDocuments>['body']
 interface PrintFile {
   address: string
   name: string
-  /** What is not in it. */
+  /** Message about documents missing in the file. */
   problem: string | null
 }
 
@@ -22,7 +22,7 @@ export function usePrint(): { print: (documents: Body) => void; busy: boolean } 
     mutationFn: prepare,
     onSuccess: ({ address, name, problem }) => {
       if (problem) notifyWarning('Nem tudo está na impressão', { description: problem })
-      // Nobody expects the dialog of the browser on another screen.
+      // Opens no print dialog after the person has left the screen.
       if (isGone())
         return notifyInfo('A impressão está pronta.', { description: 'O arquivo está no sino, por um dia.' })
       openPrintDialog(address, name)
@@ -47,7 +47,7 @@ async function prepare(body: Body): Promise<PrintFile> {
 
 const frameId = 'print-frame'
 
-// In a frame, because only a document that the browser shows can be printed. Where it shows no PDF, the file is saved.
+// Uses a frame, because only a displayed document can be printed. Without a PDF viewer it is saved.
 function openPrintDialog(address: string, name: string) {
   if (!navigator.pdfViewerEnabled) {
     startDownload(address, name)

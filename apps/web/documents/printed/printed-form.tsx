@@ -100,8 +100,8 @@ function pdfOf(row: Printed) {
       event
         ? callBytes(printDocumentEvent, { params: { idDfe, idEvento: event.id } }, { signal })
         : callBytes(print, { params: { idDfe } }, { signal }),
-    // It changes only with what is in the key, and with a logo, whose section removes the query. Rendering it again without need would lose the
-    // scroll position.
+    // The form changes only with its key, and with a logo, whose section removes the query. Another
+    // render would lose the scroll position.
     staleTime: 'static',
   })
 }

@@ -19,7 +19,7 @@ export interface PaletteEntry {
 interface Sources {
   views: readonly Pick<SavedView, 'idVisao' | 'tipoDFe' | 'nome' | 'endereco'>[]
   companies: readonly CompanyRow[]
-  /** Those that the server suggests for the text. */
+  /** Issuers that the server suggests for the text. */
   issuers: readonly { nome: string; cnpjCpf: string }[]
 }
 
@@ -51,8 +51,8 @@ const screens: readonly (readonly [label: string, to: string, words: string])[] 
 const companiesMax = 5
 
 /**
- * What can be gone to for what was typed, the likeliest first: documents, screens, views, companies, issuers; the screens before the documents
- * when one is called so.
+ * Targets for typed text, likeliest first: documents, screens, views, companies, issuers; screens
+ * before documents if a screen's name matches.
  */
 export function paletteEntries(text: string, { views, companies, issuers }: Sources): PaletteEntry[] {
   const typed = plain(text.trim())
@@ -119,7 +119,7 @@ function screenEntries(typed: string): PaletteEntry[] {
     .map(([label, to]) => ({ id: `screen-${to}`, group: 'Telas', label, detail: '', to }))
 }
 
-// Of any month: who names a document does not know of the period of the list.
+// For any month, because a search for a document knows no period.
 function inList({ path }: DocumentKind, params: Record<string, string>): string {
   return `${path}?${new URLSearchParams({ ...params, periodo: 'todos' })}`
 }

@@ -2,7 +2,7 @@ import { Field } from './field.tsx'
 import { SearchedChoices, type SearchedChoicesProps } from './searched-choices.tsx'
 import { Select } from './select.tsx'
 
-/** What there is to choose from, and its words. */
+/** The items to choose from, and the texts. */
 export interface Offered<Item> extends Omit<SearchedChoicesProps<Item>, 'chosen' | 'onChange'> {
   /** "De quais empresas" */
   label: string

@@ -14,7 +14,7 @@ interface SearchSelectProps {
   onChange: (value: string) => void
 }
 
-// Nobody reads more; a letter more finds the others.
+// Limit of shown options; typing narrows them.
 const shownMax = 50
 
 /** A choice among so many that typing finds it sooner than scrolling. */
@@ -52,7 +52,7 @@ export function SearchSelect({ id, all, value, options, onChange }: SearchSelect
           box.close()
         }}
         onKeyDown={(event) => {
-          // Enter takes the only one, or the first of those that were typed for.
+          // Enter takes the first option found.
           const [first] = found
           if (event.key === 'Enter' && !box.current && typed && first) {
             event.preventDefault()

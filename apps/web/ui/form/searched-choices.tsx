@@ -18,10 +18,10 @@ export interface SearchedChoicesProps<T> {
   nothing: string
 }
 
-// Nobody scrolls through more; a letter more finds the others.
+// Limit of shown options; typing narrows them.
 const shownMax = 50
 
-/** Several of many things, found by what is typed. */
+/** Multiple choice from many items, found by typing. */
 export function SearchedChoices<T>({
   legend,
   search,

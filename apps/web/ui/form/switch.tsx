@@ -3,7 +3,7 @@ import { type ReactNode, type Ref, useId } from 'react'
 
 interface SwitchProps {
   label: ReactNode
-  /** What on and off mean, in one line. */
+  /** Meaning of on and off, in one line. */
   help: ReactNode
   checked: boolean
   onChange: (checked: boolean) => void

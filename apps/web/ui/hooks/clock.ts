@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 
-/** The current time, updated every `everyMs` so that "há 2 minutos" stays true. */
+/** The current time, updated every `everyMs`: "há 2 minutos" must stay correct. */
 export function useNow(everyMs = 30_000): Date {
   const [now, setNow] = useState(() => new Date())
   useEffect(() => {

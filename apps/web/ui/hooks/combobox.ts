@@ -36,7 +36,7 @@ export function useCombobox<T>(options: readonly T[], onChoose: (option: T) => v
     choose,
     close,
     onKeyDown,
-    /** Also when it is open: no option is chosen from what was there before. */
+    /** Also resets an open list, because Enter must not take an old option. */
     show: () => {
       setOpen(true)
       setActive(-1)

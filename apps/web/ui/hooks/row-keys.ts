@@ -5,7 +5,7 @@ const rowSelector = '[data-row]'
 const rowSteps: Partial<Record<string, number>> = { j: 1, k: -1, ArrowDown: 1, ArrowUp: -1 }
 const controlSteps: Partial<Record<string, number>> = { ArrowRight: 1, ArrowLeft: -1 }
 
-/** Of what is in a row, Tab stops at its first link; what has this index is reached by the arrow keys. */
+/** Tab index of controls in a row other than its link: Tab skips them, arrow keys reach them. */
 export const besideLink = -1
 
 /**

@@ -6,7 +6,7 @@ interface BalloonProps {
   children: ReactElement
 }
 
-/** What `Tooltip` shows. */
+/** The lazy content of `Tooltip`. */
 export function Balloon({ text, children }: BalloonProps) {
   return (
     <Radix.Provider delayDuration={300}>

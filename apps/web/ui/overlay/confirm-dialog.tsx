@@ -6,7 +6,7 @@ import { useFocusReturn } from './focus-return.ts'
 interface ConfirmDialogProps {
   open: boolean
   title: string
-  /** What will happen, to how many, and what cannot be undone. */
+  /** Consequences: the effect, the count, and whether it is irreversible. */
   children: ReactNode
   /** The verb of the action. */
   confirm: string

@@ -19,8 +19,8 @@ export interface TriggerProps {
 }
 
 /**
- * A menu or a dialog with its trigger, whose code the first screen does not wait for. Until somebody opens it the trigger is rendered alone;
- * then the whole replaces it and the press is repeated on it, so that neither the press nor the focus is lost.
+ * A lazy menu or dialog with its trigger. The trigger is rendered alone until the first press; then
+ * the component replaces it and the press is repeated, which keeps press and focus.
  */
 export function lazyWithTrigger<P extends TriggerProps>(
   opens: 'menu' | 'dialog',
@@ -60,7 +60,7 @@ export function lazyWithTrigger<P extends TriggerProps>(
         event.preventDefault()
         void open({ key: event.key })
       },
-      // Whoever moves on before the code is here does not want it opened any more.
+      // Moving on before the code is loaded cancels the opening.
       onBlur: () => {
         pressed.current = null
       },

@@ -11,7 +11,9 @@ interface MenuProps {
   trigger: ReactElement
   /** The edge that it shares with its trigger. */
   align?: 'start' | 'end'
-  /** Rendered beside its trigger and not in a portal, so that it stays in the same landmark; no ancestor may clip it. */
+  /**
+   * Rendered beside its trigger, not in a portal, to stay in its landmark; no ancestor may clip it.
+   */
   inline?: boolean
   children: ReactNode
 }

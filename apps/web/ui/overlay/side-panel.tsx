@@ -11,7 +11,7 @@ interface SidePanelProps {
   title: ReactNode
   /** Buttons beside the title. */
   actions?: ReactNode
-  /** Where the focus goes when it closes; else it goes back to where it was. */
+  /** Target of the focus after closing; default: the element that had it before. */
   returnTo?: () => HTMLElement | null
   onKeyDown?: (event: KeyboardEvent) => void
   className?: string

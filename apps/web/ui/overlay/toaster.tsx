@@ -7,7 +7,7 @@ import { useCovered } from './covered.ts'
 
 const base =
   'group flex w-full items-start gap-2.5 rounded border px-3.5 py-3 text-base shadow-float data-[front=false]:data-[expanded=false]:*:opacity-0'
-// What closes a dialog that fills a phone is beside its title.
+// Keeps free the close button beside the title of a full-screen dialog.
 const belowTitle = 64
 
 /**

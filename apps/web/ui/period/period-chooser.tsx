@@ -17,7 +17,7 @@ interface PeriodChooserProps extends TriggerProps {
   onChange: (value: Period | null) => void
 }
 
-/** What a `DateRangePicker` opens. On a phone it covers the page, because a month does not fit under the field. */
+/** The lazy content of `DateRangePicker`. Covers the page on a phone, where no month fits. */
 export function PeriodChooser({ trigger, value, onChange }: PeriodChooserProps) {
   const [open, setOpen] = useState(false)
   const small = useMedia('(width < 40rem)')
