@@ -14,7 +14,7 @@ export function openArchive(ledger: Ledger, clock: Clock, folder: string, option
   for (const { source, facts } of ledger.received.values()) {
     if (source === undefined) continue
     seen.set(source.file, stamp(source))
-    // Whoever an archived document names is a user of the service from the first moment, also after a restart.
+    // Parties of archived documents are users of the service from the start, also after a restart.
     for (const { taxId } of facts.parties) activate(ledger, taxId, clock.now())
     if (options.answered && facts.service === 'nfe') release(ledger, clock, facts.chave)
   }

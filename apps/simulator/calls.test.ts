@@ -63,7 +63,7 @@ describe('an answer that is told lost', () => {
     await lose(0)
     expect(await misuse()).toEqual({ count: 2, excused: 1 })
     expect((await rows()).map((row) => row.excused)).toEqual([undefined, true, false])
-    // Who never saw the first 656 cannot know of the block, but could have waited the hour that a lost answer may ask for.
+    // Without the first 656 a client does not know of the block, but could wait an hour.
     await lose(1)
     expect(await misuse()).toEqual({ count: 2, excused: 1 })
   })

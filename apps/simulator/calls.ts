@@ -5,7 +5,7 @@ import type { Ledger } from './ledger.ts'
 
 /** One line of the log of calls. */
 export interface CallEntry {
-  /** Of another run of the simulator it is another number. */
+  /** Unique only within one run of the simulator. */
   id: number
   at: number
   service: Service

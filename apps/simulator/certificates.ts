@@ -22,7 +22,7 @@ import { promisify } from 'node:util'
 import forge from 'node-forge'
 import { writePfx } from './pkcs12.ts'
 
-/** Who a certificate is made for: a company (`cnpj`) or a person (`cpf`). */
+/** Holder of a certificate: a company (`cnpj`) or a person (`cpf`). */
 export interface CertificateSubject {
   cnpj?: string
   cpf?: string
@@ -119,7 +119,7 @@ export async function openCertificationAuthority(
       }
     },
     check: (certificate, at) => {
-      // Who is trusted by itself is trusted whatever its dates: it was named by a person.
+      // A certificate named as trusted by a person is accepted whatever its dates.
       if (trusted.some((one) => one.fingerprint256 === certificate.fingerprint256)) return 'ok'
       if (!isIssued(certificate)) return 'foreign'
       if (revoked.has(certificate.serialNumber)) return 'revoked'
@@ -284,7 +284,7 @@ function authorityExtensions(): object[] {
   ]
 }
 
-/** Where the simulator publishes the authority that issues its certificates. */
+/** Path at which the simulator publishes its certificate authority. */
 export const issuerPath = '/ac.crt'
 
 // authorityInfoAccess with caIssuers (RFC 5280 §4.2.2.1).

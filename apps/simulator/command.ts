@@ -22,7 +22,7 @@ export class CommandError extends Error {
   override name = 'CommandError'
 }
 
-// What `npm start -- worker` expects in the ambiente "simulado": the variables of .env.example and its hour of one minute.
+// Defaults for `npm start -- worker` in the ambiente "simulado": .env.example, one-minute hour.
 const defaults = { port: '3443', directory: './data', hourMs: 60_000 }
 
 export const help = `Simulador da autoridade tributária: distribuição de documentos e recepção de eventos.

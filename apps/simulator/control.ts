@@ -12,7 +12,7 @@ import { nsuText } from './message.ts'
 import { publishFiles, publishRaw } from './publication.ts'
 import type { HttpResponse } from './soap.ts'
 
-// What a control call can be answered with besides a body of JSON.
+// An error response of a control call.
 class ControlError extends Error {
   override name = 'ControlError'
   readonly status: number
@@ -224,7 +224,8 @@ function calls(authority: Authority, query: URLSearchParams): unknown {
   return { calls: entries.map(({ sendings, ...one }) => ({ ...one, at: new Date(one.at).toISOString() })) }
 }
 
-// Who called knows better than the socket: a response may be written whole and its reader be killed before it is kept.
+// The caller knows better than the socket: a response may be sent whole, and its reader killed
+// before it is stored.
 function lost(authority: Authority, { ids }: Record<string, unknown>): unknown {
   if (!Array.isArray(ids)) throw new ControlError(400, 'ids must be a list of the ids of GET calls')
   const found = ids.map((id) => (Number.isInteger(id) ? authority.calls.find(id) : undefined))

@@ -23,11 +23,11 @@ export interface DistributionOutcome {
   ultNSU: number
   maxNSU: number
   documents: ReturnedDocument[]
-  /** What `dhResp` tells instead of the authority's time. */
+  /** Value of `dhResp`; default: the authority's time. */
   at?: number
-  /** Of a 656: a response before it did not arrive, and the client could not know better. */
+  /** For a 656: an earlier response was lost, and the client could not know better. */
   excused?: boolean
-  /** Of a 656: it is for the cursor alone, which only the lost response told. */
+  /** For a 656: only the cursor was wrong, which only the lost response contained. */
   outOfSequence?: boolean
 }
 
@@ -147,8 +147,8 @@ function applyQuery(call: QueryCall, query: DistributionQuery): DistributionOutc
 }
 
 /**
- * Whether a response lost at `lostAt` excuses a 656 at `now`. The cursor was in it; but whoever does not know what was in it can wait the
- * hour that it may have asked for.
+ * Whether a response lost at `lostAt` excuses a 656 at `now`: either its cursor was in that
+ * response, or the client has waited the hour that the response may have asked for.
  */
 export function excuses(
   lostAt: number,
@@ -273,7 +273,7 @@ export function keptSince(service: Service, now: number): number {
   return since.getTime()
 }
 
-/** What is wrong with the chave of an NF-e: rule 236 and 614 to 619; null when nothing is. */
+/** Checks the chave of an NF-e: returns cStat 236 or 614 to 619; null if it is valid. */
 export function invalidChave(chave: string, now: number): number | null {
   if (chaveCheckDigit(chave.slice(0, 43)) !== Number(chave.slice(43))) return 236
   const { cUF, aamm, cnpj, mod, numero } = chaveParts(chave)

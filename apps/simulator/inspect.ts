@@ -23,14 +23,14 @@ export interface InvolvedParty {
   role: PartyRole
 }
 
-/** What the authority knows of one file it received. */
+/** Facts that the authority reads from a received file. */
 export interface Inspected {
   service: Service
   kind: 'document' | 'summary' | 'event' | 'event-summary'
   /** Value of the attribute `schema` of its docZip. */
   schema: string
   chave: string
-  /** Who takes part, as far as this file says. */
+  /** Parties named in this file. */
   parties: InvolvedParty[]
   /** Date of authorisation or registration, as written. */
   registeredAt?: string
@@ -47,7 +47,8 @@ export interface Refused {
   refused: string
 }
 
-// What is distributed, with the name and the usual version of its schema. A file alone, without protocol or registration, is not.
+// Root elements that are distributed, with name and usual version of their schema. Files without
+// protocol or registration are not.
 const schemas: Record<string, [name: string, versao: string]> = {
   nfeProc: ['procNFe', '4.00'],
   cteProc: ['procCTe', '4.00'],
@@ -61,7 +62,9 @@ const schemas: Record<string, [name: string, versao: string]> = {
   resEvento: ['resEvento', '1.01'],
 }
 
-/** Reads a file as the authority would; what is not a processed document comes back with the reason why. */
+/**
+ * Reads a file as the authority would; refuses other files than processed documents with a reason.
+ */
 export function inspect(bytes: Uint8Array): Inspected | Refused {
   const { facts } = readReceived(bytes)
   if (facts.kind === 'unknown') return { refused: facts.reason }
@@ -116,7 +119,7 @@ function retEventoOf(root: XmlElement): XmlElement | undefined {
   return child(root, 'retEvento/infEvento') ?? child(root, 'retEventoCTe/infEvento') ?? child(root, 'infEvento')
 }
 
-// What an event tells of the destinatário: the author of a manifestação is one, and the response may name it.
+// The destinatário in an event: the author of a manifestação, or the one that the response names.
 function recipientOf({ tpEvento, authorTaxId }: EventFacts, response: XmlElement | undefined): InvolvedParty[] {
   const namedTaxId = value(response, 'CNPJDest') ?? value(response, 'CPFDest')
   const taxId = isManifestation(tpEvento) ? authorTaxId : namedTaxId === authorTaxId ? undefined : namedTaxId

@@ -79,7 +79,7 @@ export interface EventSending {
   type: 'sending'
   at: number
   service: Service
-  /** Who received it: AN, or an authoriser of CT-e. */
+  /** Receiver: AN, or an authoriser of CT-e. */
   authorizer: string
   chave: string
   tpEvento: number
@@ -100,7 +100,7 @@ interface Lost {
 
 export type LedgerRecord = ReceivedRecord | Published | Answered | Released | LedgerNote | EventSending | Lost
 
-/** What the authority knows of one taxpayer's use of one service. */
+/** Use of one service by one taxpayer. */
 export interface ServiceUsage {
   /** `ultNSU` of the last response; null: none yet, any cursor is believed. */
   lastReturned: number | null
@@ -112,13 +112,13 @@ export interface ServiceUsage {
   queriesAt: number[]
   /** Responses with 656. */
   misuse: number
-  /** Those of them that a response which did not arrive excuses. */
+  /** Number of them that a lost response excuses. */
   misuseExcused: number
-  /** What was asked, and when, by the call whose response did not arrive, until a response settles it. */
+  /** Kind and time of the call whose response was lost, until a later response settles it. */
   answerLost: { of: 'page' | 'query'; at: number } | null
 }
 
-/** Everything published, append only, so that a restart gives the same NSU to the same document. */
+/** All published records, append only, because an NSU must survive a restart. */
 export interface Ledger {
   received: Map<string, ReceivedRecord>
   /** Authorised documents by chave. */
@@ -132,7 +132,7 @@ export interface Ledger {
   sequences: Map<string, Published[]>
   /** In order; a place in it never changes. */
   sendings: EventSending[]
-  /** The same by what was sent. */
+  /** `sendings` by `sendingKey`. */
   sendingsByEvent: Map<string, EventSending[]>
   /** When an author was last answered with a code. */
   lastResponses: Map<string, number>
@@ -154,7 +154,7 @@ export function sequenceKey(service: Service, taxId: string): string {
   return `${service}:${taxId}`
 }
 
-/** What makes two sendings the same event of the same author. */
+/** Key of an event of an author; equal for repeated sendings. */
 export function sendingKey(one: Omit<EventSending, 'type' | 'at' | 'authorizer' | 'cStat'>): string {
   return [one.service, one.author, one.chave, one.tpEvento, one.nSeqEvento].join(':')
 }

@@ -1,4 +1,6 @@
-/** What both kinds of services say of the certificate of who calls (NT 2014.002 and NT 2020.001, group A). */
+/**
+ * Rejections of the client's certificate, for all services (NT 2014.002 and NT 2020.001, group A).
+ */
 export const certificateMotives: Record<number, string> = {
   280: 'Rejeicao: Certificado Transmissor invalido',
   281: 'Rejeicao: Certificado Transmissor Data Validade',

@@ -11,8 +11,8 @@ import {
 } from './events.testing.ts'
 import { cteCancellationDetail } from './generate/events.ts'
 
-// What sped-nfe and sped-cte send, written anew from the same fields: their media type without spaces, their actions, which are not
-// always those of the WSDL, their envelope with an empty Header, and a data element that declares its namespace once more.
+// Requests like those of sped-nfe and sped-cte: media type without spaces, actions that are not
+// always those of the WSDL, an envelope with empty Header, and a redundant namespace declaration.
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 })
 

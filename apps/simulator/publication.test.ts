@@ -52,7 +52,7 @@ const give = (files: Uint8Array[], options: Partial<ReceiveOptions> = {}) => {
   return publishFiles(ledger, clock, incoming, { activateParties: true, ...options })
 }
 
-/** What a taxpayer's sequence holds, shortly: resNFe, procNFe, 110111… */
+/** Short names of a taxpayer's sequence: resNFe, procNFe, 110111… */
 const sequence = (taxId: string, service: Service = 'nfe') =>
   ledger.sequence(service, taxId).map((one) => {
     if (one.tpEvento === undefined) return one.schema.replace(/_v.*/, '')

@@ -29,7 +29,7 @@ interface IncomingFile {
   also?: LedgerRecord[]
 }
 
-/** What became of a file: refused, known already, or given to these taxpayers. */
+/** Result of receiving a file: refused, known already, or delivered to these taxpayers. */
 export interface Reception {
   source?: FileSource
   outcome: 'accepted' | 'duplicate' | 'refused'
@@ -41,7 +41,7 @@ export interface Reception {
 export interface ReceiveOptions {
   /** The destinatários had answered already, in another system: they get the summary and then the XML. */
   answered?: boolean
-  /** The parties count as users of the service from now on; otherwise only those that use it get an NSU. */
+  /** Makes the parties users of the service; otherwise only existing users get an NSU. */
   activateParties: boolean
   /** The deadlines of the documents run from the authorisation that is written in them, not from their arrival. */
   authorizedHere?: boolean
@@ -89,7 +89,7 @@ export function release(ledger: Ledger, clock: Clock, chave: string): void {
   ledger.append([{ type: 'released', at, chave }, ...published])
 }
 
-/** Publishes what was delayed and is due. */
+/** Publishes delayed XML that is due. */
 export function releaseDue(ledger: Ledger, clock: Clock): void {
   const now = clock.now()
   const due = [...ledger.awaited].filter(([, dueAt]) => dueAt <= now).sort(([, a], [, b]) => a - b)

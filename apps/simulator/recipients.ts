@@ -56,7 +56,7 @@ export function rolesByTaxpayer(parties: InvolvedParty[]): Map<string, Set<Party
   return roles
 }
 
-/** What a taxpayer receives of an authorised document itself. */
+/** Form in which a taxpayer receives an authorised document. */
 type DocumentDelivery = 'none' | 'summary-first' | 'complete' | 'without-chaves'
 
 /** NF-e: the emitente nothing, the destinatário the resumo first (whatever else it is), the others the XML. */
@@ -95,7 +95,7 @@ function deliveryOf(cell: DeliveryCode): 'now' | 'when-released' | 'never' {
 
 /** The CT-e that a reader by autXML gets: every chave of another document is 44 nines, nothing else changes. */
 export function withoutChaves(cte: Uint8Array): Uint8Array {
-  // Byte for character, so that whatever the encoding only the chaves change.
+  // One character per byte, because only the chaves may change, whatever the encoding.
   const text = Buffer.from(cte).toString('latin1')
   const groups = /<((?:\w+:)?(?:infDoc|docAnt|infNFe|infDocAnt|refCTe\w*))[\s>][\s\S]*?<\/\1>/g
   const masked = text.replace(groups, (group) =>

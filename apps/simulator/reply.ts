@@ -3,7 +3,7 @@ import type { Fault } from './faults/faults.ts'
 import { htmlError } from './pages.ts'
 import { type HttpResponse, type SoapVersion, soapFault } from './soap.ts'
 
-/** What the server does with a call: a response, perhaps cut short, or the connection reset. */
+/** Reply to a call: a response, possibly truncated, or a connection reset. */
 export type Reply = (HttpResponse & { sendBytes?: number; lost?: () => void }) | 'reset'
 
 /** The response of a fault that stops a call; `reject` writes the rejections of the service. */
@@ -24,7 +24,7 @@ export function insteadOfResponse(fault: Fault, version: SoapVersion, reject: (c
   }
 }
 
-/** What a fault makes of the response to a call that counted, whatever the service. */
+/** Applies a fault to the response of a processed call. */
 export async function spoilResponse(
   fault: Fault,
   whole: HttpResponse,

@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => test.stop())
 
-// Every case has a company of its own, so that no case sees the pauses of another; every second one has letters.
+// A company for each case, because cases must not share pauses; every second one has letters.
 beforeEach(async () => {
   const number = String(++cases).padStart(4, '0')
   const first12 = `${cases % 2 === 0 ? '12ABC' : '98765'}${number.slice(1)}0001`

@@ -115,7 +115,7 @@ async function respond(
   }
   const list = issuerCertificate(authority, url.pathname)
   if (list) return send(response, list)
-  // Read before anything is refused, so that the connection stays usable.
+  // Reads the body before any refusal, because the connection must stay usable.
   const body = await readBody(request, bodyBytesMax)
   if (authority.hostMode === 'afterRequest') await askForCertificate(request)
   const certificate = authority.hostMode === 'iis403' ? null : acceptedCertificate(authority, request)
@@ -168,7 +168,8 @@ function acceptedCertificate(authority: Authority, request: IncomingMessage): X5
   return authority.certification.check(certificate, authority.clock.now()) === 'ok' ? certificate : null
 }
 
-// Of this machine, and of no page that a browser on it shows: a page sends its origin, and may give its own name the address of this machine.
+// Accepts local calls, but not from pages in a local browser: those send an origin, and may point
+// their own host name to this machine.
 function isOwnCall({ socket, headers, headersDistinct }: IncomingMessage): boolean {
   const address = socket.remoteAddress ?? ''
   const isLoopback = address === '::1' || /^(?:::ffff:)?127\./.test(address)
@@ -194,7 +195,7 @@ function send(response: ServerResponse, reply: Exclude<Reply, 'reset'>): void {
     response.once('close', () => {
       if (!response.writableFinished) lost()
     })
-    // Who called may have hung up while the response was made.
+    // The client may have hung up before the response was ready.
     if (response.destroyed) lost()
   }
   response.writeHead(status, {

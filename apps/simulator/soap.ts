@@ -13,7 +13,7 @@ export interface SoapService {
   dataElement: string
   /** Ends of actions that public clients send instead of the operation's own, and are served. */
   otherActions?: readonly string[]
-  /** Of a service without wrapper: the data stands in the Body itself, the response in this element. */
+  /** Response element of a service without wrapper, whose data is directly in the Body. */
   bareResult?: string
   versions: readonly SoapVersion[]
 }

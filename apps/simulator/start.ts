@@ -32,7 +32,7 @@ export interface SimulatorOptions {
   seed?: number
   /** Get generated documents of the current month, on its first days also of the last days of the month before. */
   companies?: NamedCompany[]
-  /** Where those documents begin instead: ISO 8601 or milliseconds. */
+  /** Start of the generated documents: ISO 8601 or milliseconds. */
   since?: string | number
   /** About so many documents and events for each company instead of those of whole weeks. */
   documentsEach?: number
@@ -121,7 +121,7 @@ export async function start(options: SimulatorOptions): Promise<Simulator> {
       last = last.then(async () => (await openOnce()).live(companies)).catch(console.error)
     })
   }
-  // Nobody is served before everything is in its sequence.
+  // Starts serving only when every document is in its sequence.
   const server = resources.adopt(await listen(authority, options.port), (one) => one.close())
   certification.publishAt(`http://localhost:${server.port}`)
   const kept = resources.move()

@@ -11,7 +11,7 @@ const terms = [
 interface CteDetail {
   group: string
   descriptions: string[]
-  /** What stands between descEvento and the end, in order. */
+  /** Checks the elements after descEvento, in order. */
   follows: (rest: XmlElement[]) => boolean
 }
 
@@ -108,7 +108,7 @@ const uncorrectable = new Set(
   }).flatMap(([group, fields]) => fields.split(' ').map((field) => `${group}/${field}`)),
 )
 
-/** What a letter of correction may not correct: 681, 522, 525; null when it may. */
+/** Checks for forbidden corrections: returns 681, 522 or 525; null if there is none. */
 export function refuseCorrections(evCCeCTe: XmlElement): number | null {
   const corrections = children(evCCeCTe, 'infCorrecao')
   const fields = corrections.map((one) => [value(one, 'grupoAlterado') ?? '', value(one, 'campoAlterado') ?? ''])

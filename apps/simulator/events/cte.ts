@@ -106,7 +106,7 @@ const rules: Record<number, (of: Case) => EventVerdict | null> = {
   [cancelamentoDoDesacordo]: (of) => refuseOther(of, false, hasDesacordo(of) ? null : 866),
 }
 
-// What must not have happened to a CT-e that is cancelled, and by what that is undone.
+// Events that block a cancellation, with the event that undoes each.
 const obstacles: readonly [cStat: number, tpEvento: number, undoneBy?: number][] = [
   [219, 310620],
   [219, 510620],
@@ -136,7 +136,7 @@ function refuseCancellation(of: Case): EventVerdict | null {
   return obstacle === undefined ? null : { cStat: obstacle[0] }
 }
 
-// What the other three have in common, around a rule of their own.
+// Rules shared by the other three events; `own` is the result of the event's own rule.
 function refuseOther(of: Case, mustBeAuthorized: boolean, own: number | null): EventVerdict | null {
   const { event, document, authority } = of
   if (event.nSeqEvento < 1 || event.nSeqEvento > 20) return { cStat: 636 }

@@ -122,7 +122,7 @@ export function hasText(element: XmlElement): boolean {
 
 type FormProblem = 'namespace' | 'editing' | 'prefix'
 
-/** What the authority forbids although the schema admits it, in the order of the manual; null when there is none. */
+/** First violation of a rule beyond the schema, in the order of the manual; else null. */
 export function formProblem(root: XmlElement, namespace: string): FormProblem | null {
   const all = descendants(root)
   const declared = all.flatMap((one) =>

@@ -5,17 +5,17 @@ import { parseInstant } from '../clock.ts'
 import type { PartyRole } from '../inspect.ts'
 import type { Ledger, ReceivedRecord } from '../ledger.ts'
 
-/** What the authority knows of the document an event is about. */
+/** Data of the authority about the document of an event. */
 export interface KnownDocument {
   protocol?: string
   issuedAt: number
   authorizedAt: number
-  /** From where the deadlines run. */
+  /** Start of the deadlines. */
   deadlineFrom: number
   isCancelled: boolean
   isDenied: boolean
   root: XmlElement
-  /** Who has this role. */
+  /** Tax ids of the parties with a role. */
   taxIdsOf(role: PartyRole): string[]
 }
 
@@ -50,7 +50,7 @@ export function eventsOf(ledger: Ledger, chave: string, tpEvento: number): Recei
   return (ledger.events.get(chave) ?? []).filter((one) => one.facts.tpEvento === tpEvento)
 }
 
-/** Whether an event happened and was not undone by as many of the other code. */
+/** Whether an event happened more often than it was undone. */
 export function stands(ledger: Ledger, chave: string, tpEvento: number, undoneBy?: number): boolean {
   const undone = undoneBy === undefined ? 0 : eventsOf(ledger, chave, undoneBy).length
   return eventsOf(ledger, chave, tpEvento).length > undone

@@ -111,7 +111,7 @@ const cte: Record<number, string> = {
   905: 'Rejeicao: CPF do autor do evento invalido',
 }
 
-/** The text of a code (xMotivo), with what is appended to it in brackets. */
+/** Text of a code (xMotivo), with `appended` at its end. */
 export function motiveOf(service: Service, cStat: number, appended = ''): string {
   const words = (service === 'nfe' ? nfe : cte)[cStat] ?? common[cStat] ?? common[999] ?? ''
   return `${words}${appended === '' ? '' : ` ${appended}`}`

@@ -6,7 +6,7 @@ export interface EventService extends SoapService {
   service: Service
   /** AN, or the authoriser of the CT-e. */
   authorizer: string
-  /** What it answers as cOrgao when the message names none: 91, or its own state. */
+  /** cOrgao of the response when the message has none: 91, or the state of the service. */
   cOrgao: string
   /** The path of the real host, when it is another one. */
   otherPaths: readonly string[]

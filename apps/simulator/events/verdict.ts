@@ -9,7 +9,7 @@ import type { EventService } from './services.ts'
 /** The end of the judgement of an event. */
 export interface EventVerdict {
   cStat: number
-  /** What follows the text of the code: `[nProt:…]`. */
+  /** Suffix for the text of the code: `[nProt:…]`. */
   appended?: string
 }
 

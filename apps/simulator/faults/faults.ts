@@ -29,13 +29,13 @@ export const faultStages = {
   '286': 'before',
 } as const
 
-/** What the authority says of a certificate: not of every day. */
+/** Rejections because of the certificate; rare in practice. */
 export const certificateFaults: readonly FaultName[] = ['280', '281', '282', '283', '284', '285', '286']
 
 /** The two kinds of services a fault may be limited to. */
 export type ServiceKind = 'distribution' | 'events'
 
-// What these spoil is in the responses of the distribution only.
+// Faults that only affect responses of the distribution.
 export const distributionOnly: ReadonlySet<FaultName> = new Set<FaultName>([
   'corruptedDocZip',
   'unknownSchema',
@@ -47,7 +47,7 @@ export type FaultName = keyof typeof faultStages
 export interface Fault {
   id: number
   fault: FaultName
-  /** Of each call; 1 when absent. */
+  /** Probability for each call; default 1. */
   probability: number
   service?: Service
   of?: ServiceKind
@@ -56,7 +56,7 @@ export interface Fault {
   times?: number
   /** Authority time at which it ends. */
   until?: number
-  /** Of `delay`. */
+  /** Delay of the fault `delay`. */
   delayMs: number
 }
 

@@ -18,7 +18,7 @@ interface CteOrder {
   carrier: Taxpayer
   serie: number
   numero: number
-  /** Of the service, in cents. */
+  /** Value of the service in cents. */
   vTPrest: number
   reader?: Taxpayer
 }

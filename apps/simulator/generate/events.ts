@@ -117,7 +117,7 @@ export function buildCteEvent(random: Random, order: EventOrder, signer: IssuedC
   return Buffer.from(tag('procEventoCTe', { xmlns: cte, versao: '4.00' }, signed, response), 'utf8')
 }
 
-/** What the manifestação do destinatário carries, by code. */
+/** Detail and description of a manifestação do destinatário, by code. */
 export function manifestationDetail(tpEvento: 210200 | 210210 | 210220 | 210240): {
   detail: string
   description: string

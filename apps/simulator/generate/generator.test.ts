@@ -182,7 +182,7 @@ describe('when the month is young', () => {
   const days = (ms: number) => ms / 86_400_000
   const start = Date.parse('2026-12-01T00:00:00-03:00')
 
-  /** What a company has that begins at an instant. */
+  /** Generates the history of a company that starts at an instant. */
   const begin = async (at: number, options: { since?: number; before?: number } = {}) => {
     const own = withTestKeys(mkdtempSync(join(tmpdir(), 'simulator-generator-')))
     const ownLedger = openLedger(own)

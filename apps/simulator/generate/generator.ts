@@ -68,7 +68,7 @@ export async function openGenerator(options: GeneratorOptions): Promise<Generato
     ledger.append([{ type: 'note', name: mark, value: String(seed) }])
     return receptions
   }
-  // Ten minutes of slack, so that starting twice in a row makes the same documents.
+  // Rounded to ten minutes, because two starts in a row must generate the same documents.
   const roundedNow = () => clock.now() - (clock.now() % 600_000)
 
   return {

@@ -20,7 +20,7 @@ export function rateText(rate: number, places: 2 | 4 = 2): string {
   return places === 4 ? fixed(rate, 4) : fixed(Math.round(rate / 100), 2)
 }
 
-/** Splits an amount over weights so that the parts add up to it. */
+/** Splits an amount by weights; the parts add up to the amount. */
 export function split(cents: number, weights: readonly number[]): number[] {
   const whole = weights.reduce((sum, weight) => sum + weight, 0)
   let given = 0

@@ -15,7 +15,7 @@ import { buildNfe, type GeneratedNfe, type NfeOrder } from './nfe.ts'
 import { createRandom, type Random } from './random.ts'
 import type { Signers } from './signers.ts'
 
-/** What a story needs: the companies, their signing keys, and the moment up to which it is told. */
+/** Input of a story: companies, signing keys and end of the period. */
 export interface StoryStage {
   random: Random
   cast: Cast
@@ -26,13 +26,13 @@ export interface StoryStage {
   until: number
   /** Everything that happened, in no order: the authority sorts it. */
   files: Uint8Array[]
-  /** What is numbered already: CNPJ of the issuer and number. */
+  /** Used numbers: CNPJ of the issuer and number. */
   numbered: Set<string>
 }
 
 const hourMs = 3_600_000
 
-/** What a supplier does with a note afterwards. */
+/** Later event of a note by its supplier. */
 type Fate = 'cancelled' | 'corrected' | 'kept'
 
 function chooseFate(random: Random): Fate {
@@ -252,7 +252,7 @@ export function officeMoment(random: Random, from: number, to: number): number {
 
 const numberingBegan = Date.UTC(2025, 0, 1)
 
-// Of an issuer that sells to many companies the later note has the greater number, whichever company's story is told first.
+// Later notes of an issuer get greater numbers, whichever company's story is generated first.
 function numberAt({ numbered }: StoryStage, { cnpj }: Taxpayer, at: number): number {
   const first = createRandom(`numbers:${cnpj}`).integer(1_000, 90_000)
   let number = first + Math.max(0, Math.floor((at - numberingBegan) / 60_000))
