@@ -46,7 +46,7 @@ export function traceDue(facts: AlertFacts): number | null {
 // Limit of waiting for a stalled capture.
 const waitMs = 90 * dayMs
 
-// Where a document of a family goes with one of another: who has both, and when the other is missed.
+// Companion documents by family: tax id of the party that has both, and when it is missed.
 const companions: Partial<
   Record<
     FamilyId,
