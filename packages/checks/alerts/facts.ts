@@ -326,11 +326,6 @@ export function numberKey(chave: string): string {
   return [cnpj, mod, serie, numero].join(' ')
 }
 
-/** Documents of different models are of different kinds, and not compared. */
-export function modelOf(chave: string): string {
-  return chaveParts(chave).mod
-}
-
 /** `tpEmis` in the chave; before layout 2.00 it had none, and nothing is said of these. */
 export function tpEmisOf(chave: string): string {
   return chaveParts(chave).tpEmis

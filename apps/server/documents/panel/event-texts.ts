@@ -1,6 +1,6 @@
 import { testYears } from '@vigia/checks/reform/tables'
 import { child, openDocument, value, type XmlElement } from '@vigia/dfe/document'
-import { eventKind } from '@vigia/dfe/families/lookup'
+import { eventKind, parseKey } from '@vigia/dfe/families/lookup'
 import { nfe } from '@vigia/dfe/families/nfe'
 import { date, joined } from '@vigia/print/formats'
 import { amountText, reais } from './texts.ts'
@@ -70,7 +70,7 @@ const ofCredit = new Set(['112110'])
 
 // The values are those of the note: its year counts, not that of the event.
 const noticeOf = (chave = ''): string[] => {
-  const notice = testYears.get(`20${chave.slice(2, 4)}`)
+  const notice = testYears.get(parseKey(chave)?.month.slice(0, 4) ?? '')
   return notice === undefined ? [] : [notice]
 }
 

@@ -1,5 +1,6 @@
+import { chaveParts } from '@vigia/dfe/chave'
 import type { FamilyId } from '@vigia/dfe/families/id'
-import { type AlertEvent, type AlertFacts, baseOf, modelOf } from '../facts.ts'
+import { type AlertEvent, type AlertFacts, baseOf } from '../facts.ts'
 import { dayMs, dayText, decimal, hourMs, instantOf, numberText, reais } from '../values.ts'
 import { jaccard, type Rule, within } from './rule.ts'
 
@@ -33,7 +34,7 @@ export const cancellationRules: Rule[] = [
     of: 'purchase',
     find: ({ facts, all, at, value }) => {
       for (const other of all) {
-        if (!other.cancelledAt || modelOf(other.chave) !== modelOf(facts.chave)) continue
+        if (!other.cancelledAt || chaveParts(other.chave).mod !== chaveParts(facts.chave).mod) continue
         const after = at - instantOf(other.cancelledAt)
         if (after < 0 || after > 72 * hourMs) continue
         const change = (value - other.value) / Math.max(other.value, 1)

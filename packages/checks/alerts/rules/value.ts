@@ -1,5 +1,5 @@
+import { chaveParts } from '@vigia/dfe/chave'
 import { nfe } from '@vigia/dfe/families/nfe'
-import { modelOf } from '../facts.ts'
 import type { PairDocument } from '../history.ts'
 import { dayMs, dayText, decimal, hourMs, median, numberText, quantile, reais, robustZ } from '../values.ts'
 import { jaccard, type Rule, type View, within } from './rule.ts'
@@ -31,7 +31,7 @@ export const valueRules: Rule[] = [
     of: 'purchase',
     learns: true,
     find: ({ facts, year, value }) => {
-      const sameType = year.filter(({ chave }) => modelOf(chave) === modelOf(facts.chave))
+      const sameType = year.filter(({ chave }) => chaveParts(chave).mod === chaveParts(facts.chave).mod)
       const values = sameType.map((one) => one.value)
       if (values.length < 3 || value < 50_000 || value <= 2 * quantile(values, 0.95)) return null
       const usual = median(values)
