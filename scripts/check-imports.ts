@@ -77,8 +77,6 @@ const rootFiles = ['start.ts', 'open.ts', 'api.ts', 'worker.ts', 'slices.ts']
 // Reads of a floor above that wait for columns of the documents. No line is added here.
 const readsAbove: readonly string[] = [
   'apps/server/documents/deadlines.ts outgoing_event',
-  'apps/server/documents/list/filter.ts alert',
-  'apps/server/documents/list/rows.ts alert',
   'apps/server/documents/list/rows.ts answer_rule',
   'apps/server/documents/list/rows.ts answer_suggestion',
   'apps/server/documents/list/rows.ts outgoing_event',

@@ -41,6 +41,8 @@ const rows = [
    select d.workspace_id, d.id, d.company_id, d.id, 70, d.nsu / 2 % 4, (array['nova', 'em-analise', 'conhecida', 'nova', 'nova'])[1 + d.nsu % 5], left(c.cnpj, 8),
           substr(d.chave, 7, 8), d.chave, case when d.nsu % 9 = 0 then '{}' else '{S01}' end::text[], '[]', false
      from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id where d.workspace_id = $1 and d.nsu % 2 = 0`,
+  `update document d set alert_band = a.band from alert a
+    where d.workspace_id = $1 and a.workspace_id = $1 and a.document_id = d.id and a.state <> 'conhecida' and a.rules <> '{}'`,
   `insert into installment (workspace_id, document_id, company_id, place, due_on, amount, number, issuer, standing, paid_at)
    select workspace_id, id, company_id, 1, current_date - (nsu % 900)::int + 300, 100, '1', substr(chave, 7, 14), nsu % 13 <> 0,
           case when nsu % 5 = 0 then now() end from document where workspace_id = $1 and type = 0`,

@@ -308,8 +308,8 @@ function countMoves({ workspaceId, companyId, service }: Place, moves: readonly 
       do update set n = c.n + excluded.n, amount = c.amount + excluded.amount)`
 }
 
-// Rows as a table `r` of a statement, in one parameter.
-function recordsOf<Row extends object>(rows: readonly Row[], types: Types<Row>): RawBuilder<unknown> {
+/** Rows as a table `r` of a statement, in one parameter. */
+export function recordsOf<Row extends object>(rows: readonly Row[], types: Types<Row>): RawBuilder<unknown> {
   const names = namesOf(types)
   const records = rows.map((row) =>
     Object.fromEntries(

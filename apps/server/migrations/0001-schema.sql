@@ -777,6 +777,8 @@ create table document (
   tp_cte smallint,
   corrects text,
   cents bigint not null generated always as ((amount * 100)::bigint) stored,
+  -- of its open alert, as in `alert.band`; null: none is open
+  alert_band smallint,
   primary key (workspace_id, id)
 ) with (autovacuum_vacuum_insert_scale_factor = 0.01, autovacuum_analyze_scale_factor = 0.02, fillfactor = 100);
 alter table document alter supplier_id set statistics 10;
@@ -794,6 +796,7 @@ create index document_unproved on document (workspace_id, company_id) where comp
 -- the Ciência, and there are few.
 create index document_due_ix on document (workspace_id, type, authorized_at) where status <> ALL (array[3, 9]);
 create index document_ciencia_ix on document (workspace_id, type, authorized_at) where not complete and (status <> ALL (array[3, 9]));
+create index document_alert_ix on document (workspace_id, type, issued_at, id) include (alert_band, company_id, amount) where alert_band is not null;
 create index document_corrects_ix on document (workspace_id, corrects) where corrects is not null;
 -- All that a page in any period compares (20 bytes more for each).
 create index document_amount_ix on document (workspace_id, type, cents, issued_at, id) include (roles, status, company_id);

@@ -558,6 +558,7 @@ export interface Tables {
     tp_cte: Optional<number | null>
     corrects: Optional<string | null>
     cents: GeneratedAlways<bigint>
+    alert_band: Optional<number | null>
   }
   document_change: {
     workspace_id: number

@@ -156,14 +156,9 @@ export function all(conditions: RawBuilder<unknown>[]): RawBuilder<unknown> {
   return conditions.length > 0 ? sql.join(conditions, sql` and `) : sql`true`
 }
 
-/** Whether an alert in a row `a` is open (apps/server/insights/alerts). */
-export const isOpenAlert = sql`a.state <> 'conhecida' and a.rules <> '{}' and not (a.learning and a.score = 0 and a.state = 'nova')`
-
 /** The documents with an open alert, as a condition on `document d`. */
-export function alertCondition(workspaceId: number, alert: 'any' | number): RawBuilder<unknown> {
-  return sql`d.id in (select a.document_id from alert a where a.workspace_id = ${workspaceId} and ${isOpenAlert}
-    ${alert === 'any' ? sql`` : sql`and a.band = ${alert}`})`
-}
+export const alertCondition = (alert: 'any' | number): RawBuilder<unknown> =>
+  alert === 'any' ? sql`d.alert_band is not null` : sql`d.alert_band = ${alert}`
 
 /** Documents that count in sums, as a condition on `document d`: not cancelled, denied, disowned or not carried out. */
 export const standingOnly = sql.raw(`d.status in (${standingStatuses.join(', ')})`)

@@ -17,6 +17,7 @@ import { testSigner } from '../../platform/signer/testing.ts'
 import { roomyStorage, testSession } from '../../platform/testing.ts'
 import { createVault } from '../../platform/vault.ts'
 import { dueAnswer } from '../deadlines.ts'
+import { setDerived } from '../derived.ts'
 import { newOffice, recipient, type TestWorkspace } from '../office.testing.ts'
 import { createPrinter } from '../print/printer.ts'
 import { receive } from '../receive.ts'
@@ -184,7 +185,7 @@ describe('the call', () => {
   ) => Promise<{ status: number; body: { message: string; errors: string[]; data: Listed } }>
   interface Listed {
     ids: string[]
-    items: Pick<DocumentRow, 'idDfe' | 'numero' | 'dataEmissao' | 'reforma'>[]
+    items: Pick<DocumentRow, 'idDfe' | 'numero' | 'dataEmissao' | 'alerta' | 'reforma'>[]
     totalDePaginas: number
     totalDeItens: number
     valorTotal: number
@@ -266,6 +267,21 @@ describe('the call', () => {
       (await call('TipoDFe=0&DataDe=0001-01-01T00:00:00&DataAte=9999-12-31T23:59:59')).body.data.totalDeItens,
     ).toBe(54)
     expect((await call('TipoDFe=0&DataDe=9999-12-31T23:59:59')).body.data.totalDeItens).toBe(0)
+  })
+
+  test('the band of an open alert is in the row, and a filter finds it', async () => {
+    const { rows } = await inWorkspace({ db }, workspace.id, ({ db }) =>
+      sql<{ id: bigint; alert_band: number }>`
+        select id, (number % 4)::int as alert_band from document where type = 0 and number % 5 = 0`.execute(db),
+    )
+    await inWorkspace({ db }, workspace.id, ({ db }) => setDerived({ db }, workspace.id, ['alert_band'], rows))
+    const found = async (alert: string) => (await call(`TipoDFe=0&Alerta=${alert}`)).body.data
+    const bands = ['informativo', 'medio', 'alto', 'critico']
+    const { items, totalDeItens } = await found('qualquer')
+    expect(totalDeItens).toBe(rows.length)
+    expect(items.map(({ alerta }) => alerta)).toEqual(items.map(({ numero }) => bands[numero % 4]))
+    for (const [band, name] of bands.entries())
+      expect((await found(name)).totalDeItens).toBe(rows.filter(({ alert_band }) => alert_band === band).length)
   })
 
   test('what was read of IBS and CBS is in the row, and a filter finds it', async () => {

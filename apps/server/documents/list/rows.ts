@@ -13,7 +13,7 @@ import { type Service, serviceOf } from '../../platform/service.ts'
 import { type Answerable, dueAnswer, isAnswered } from '../deadlines.ts'
 import { holds, type KnownProof, proofSentence } from '../signatures/proof.ts'
 import { isAltered, isOpenStatus, isUnanswered } from '../workflow/remarks.ts'
-import { isOpenAlert, reformPresence } from './filter.ts'
+import { reformPresence } from './filter.ts'
 
 export interface DocumentListRow extends Answerable {
   id: bigint
@@ -64,13 +64,12 @@ export async function readRows(db: Database, workspaceId: number, ids: readonly 
     sql<Omit<DocumentListRow, 'own' | 'asked' | 'unconfirmed'> & { sent: Sent[] | null }>`
     select d.id, d.type, d.number::float8 as number, s.name as issuer_name, s.tax_id as issuer_tax_id,
            d.chave, d.amount, d.issued_at, d.issued_offset, d.roles, d.status, d.event_code, d.event_text, d.base_status, d.complete,
-           d.created_at, d.authorized_at, d.nat_op, d.proof, d.company_id, c.public_id as company_public_id, c.name as company_name,
+           d.created_at, d.authorized_at, d.nat_op, d.proof, d.alert_band, d.company_id, c.public_id as company_public_id, c.name as company_name,
            u.checked_at, case when u.checked_by is not null then ${nameOfAuthor(workspaceId, 'u.checked_by')} end as checked_by,
            u.booked_at, case when u.booked_by is not null then ${nameOfAuthor(workspaceId, 'u.booked_by')} end as booked_by,
            u.delivered_at, case when u.delivered_by is not null then ${nameOfAuthor(workspaceId, 'u.delivered_by')} end as delivered_by,
            case when ${isAltered} then u.altered_at end as altered_at, u.altered_by,
            coalesce(u.remarks, 0) as remarks,
-           (select a.band from alert a where a.workspace_id = ${workspaceId} and a.document_id = d.id and ${isOpenAlert}) as alert_band,
            (select json_agg(json_build_object('tpEvento', o.tp_evento, 'sequence', o.sequence, 'state', o.state, 'answered', ${isAnswered},
                                               'by', case when o.state = 'asked' then ${nameOfAuthor(workspaceId, 'o.requested_by')} end) order by o.id)
               from outgoing_event o where o.workspace_id = ${workspaceId} and o.document_id = d.id and o.state <> 'rejected') as sent,

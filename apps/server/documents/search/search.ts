@@ -30,7 +30,7 @@ export async function readQuery(
     ...amountConditions({ from: filter.amountFrom, to: filter.amountTo }),
     ...(filter.due ? [dueCondition(workspaceId, filter.type, filter.due)] : []),
     ...(filter.mark ? [markCondition(workspaceId, filter.mark)] : []),
-    ...(filter.alert === undefined ? [] : [alertCondition(workspaceId, filter.alert)]),
+    ...(filter.alert === undefined ? [] : [alertCondition(filter.alert)]),
     ...(filter.reform === undefined ? [] : [reformCondition(workspaceId, filter.reform)]),
   ]
   const hiding = await readHiding({ db }, workspaceId)

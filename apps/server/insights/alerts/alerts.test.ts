@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createDatabase, execute } from '../../../../tests/support/database.ts'
 import { readZip } from '../../../../tests/support/zip.ts'
 import { noteChanges } from '../../documents/changes.ts'
@@ -16,12 +16,14 @@ import { insertAccount, insertCompany, newWorkspace, testCaller, testSession } f
 import { isDoubted, isJudgedOrLate } from './alerts.ts'
 import { alertJob, reviewAlerts } from './following.ts'
 import { readStoredSettings } from './judging.ts'
+import { isOpen, showBands } from './list.ts'
 import { readCaptured, readCompanies } from './reading.ts'
 import { alertRoutes } from './routes.ts'
 import { testJob } from './trying.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
 let ctx: Context
+const offices: number[] = []
 
 beforeAll(async () => {
   database = await createDatabase()
@@ -31,6 +33,18 @@ beforeAll(async () => {
     log: createLogger('silent'),
     config: { sefaz: { tpAmb: 2 } },
   } as Context
+})
+// Documents show the bands of open alerts, whatever a test did to these.
+afterEach(async () => {
+  for (const id of offices.splice(0)) {
+    const { rows } = await inWorkspace(ctx, id, ({ db }) =>
+      sql`
+        select d.id, d.alert_band, a.band
+          from document d left join alert a on a.workspace_id = d.workspace_id and a.document_id = d.id and ${isOpen}
+         where d.workspace_id = ${id} and d.alert_band is distinct from a.band`.execute(db),
+    )
+    expect(rows).toEqual([])
+  }
 })
 afterAll(async () => {
   await ctx.db.destroy()
@@ -57,6 +71,7 @@ async function run(method: string, path: string, who: Who, input: { params?: obj
 
 async function newOffice() {
   const workspaceId = await newWorkspace(ctx.db)
+  offices.push(workspaceId)
   const { id: companyId } = await insertCompany(ctx.db, workspaceId, { cnpj: company })
   const person = async (role: Who['role'] = 'fiscal'): Promise<Who> => ({
     ...testSession(workspaceId),
@@ -217,11 +232,16 @@ test('a graver band comes before a higher score, over the pages', async () => {
   const { workspaceId, ana, deliver, judge } = await newOffice()
   await deliver(...Array.from({ length: 60 }, (_, index) => resNFe({ number: index + 1, amount: '2000.00' })))
   await judge()
-  await inWorkspace(ctx, workspaceId, ({ db }) =>
-    sql`update alert set band = 2 + document_id % 2, score = 70 - document_id % 2 where workspace_id = ${workspaceId} and rules @> '{S10}'`.execute(
-      db,
-    ),
-  )
+  await inWorkspace(ctx, workspaceId, async ({ db }) => {
+    const { rows } = await sql<{ id: bigint }>`
+      update alert set band = 2 + document_id % 2, score = 70 - document_id % 2 where workspace_id = ${workspaceId} and rules @> '{S10}'
+      returning document_id as id`.execute(db)
+    await showBands(
+      { db },
+      workspaceId,
+      rows.map(({ id }) => id),
+    )
+  })
   const page = async (query: object) =>
     (await run('GET', '/Alertas', ana, { query: { Estado: 'abertos', Regra: 'S10', ...query } })).data as {
       items: Item[]

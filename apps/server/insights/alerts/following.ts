@@ -14,6 +14,7 @@ import type { Context, WithDatabase } from '../../platform/context.ts'
 import { beforeCommit, inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { type Again, holdJob, type Job, type JobKind, queueJob } from '../../platform/jobs/jobs.ts'
 import { type Judging, judgeAfter, judgeDue, judgeThese, noteUnjudged, together, type Within } from './judging.ts'
+import { showBands } from './list.ts'
 import { findDocuments, readCompanies, readFacts } from './reading.ts'
 import { putFacts } from './store.ts'
 
@@ -110,20 +111,26 @@ async function takeTurn(ctx: Context, job: Job): Promise<{ companies: readonly n
         },
       )
       // New documents do not wait for those they touched.
-      await judgeThese(inside, workspaceId, { ...judging, silent: portion.walked }, ids)
+      const touched = new Set(found.map(({ documentId }) => documentId))
+      const touch = (judged: readonly bigint[]) => {
+        for (const id of judged) touched.add(id)
+        return judged
+      }
+      touch(await judgeThese(inside, workspaceId, { ...judging, silent: portion.walked }, ids))
       const isTime = () => performance.now() - begun < turnMs
       // While older documents are read, a document that is due is most likely one of them.
       const due = { ...judging, silent: position.walkedType !== null }
       let isDue = true
       do {
-        const judged = await judgeDue(inside, workspaceId, due, judgedMax)
-        isDue = judged === judgedMax
+        isDue = touch(await judgeDue(inside, workspaceId, due, judgedMax)).length === judgedMax
       } while (isDue && isTime())
       let reviewedId = reviewing
       while (reviewedId !== null && !isDue) {
-        reviewedId = await judgeAfter(inside, workspaceId, { ...judging, silent: true }, reviewedId, judgedMax)
+        const judged = touch(await judgeAfter(inside, workspaceId, { ...judging, silent: true }, reviewedId, judgedMax))
+        reviewedId = judged.length < judgedMax ? null : judged.at(-1)!
         if (!isTime()) break
       }
+      await showBands(inside, workspaceId, [...touched])
       const { next } = portion
       const more = portion.more || isDue || reviewedId !== null
       await sql`

@@ -88,14 +88,13 @@ interface Due {
   proof: string | null
 }
 
-export async function judgeDue(ctx: Within, workspaceId: number, judging: Judging, most: number): Promise<number> {
-  const judged = await judgeFound(
+export async function judgeDue(ctx: Within, workspaceId: number, judging: Judging, most: number): Promise<bigint[]> {
+  return judgeFound(
     ctx,
     workspaceId,
     judging,
     due(workspaceId, judging, sql`order by again_at, document_id limit ${most}`),
   )
-  return judged.length
 }
 
 export async function judgeThese(
@@ -103,40 +102,34 @@ export async function judgeThese(
   workspaceId: number,
   judging: Judging,
   ids: readonly bigint[],
-): Promise<void> {
-  if (ids.length > 0)
-    await judgeFound(
-      ctx,
-      workspaceId,
-      judging,
-      due(workspaceId, judging, sql`and document_id = any (${ids}::bigint[])`),
-    )
+): Promise<bigint[]> {
+  if (ids.length === 0) return []
+  return judgeFound(ctx, workspaceId, judging, due(workspaceId, judging, sql`and document_id = any (${ids}::bigint[])`))
 }
 
-/** Judges up to `most` documents after an id, due or not; returns the last id, or null when there are no more. */
+/** Judges up to `most` documents after an id, due or not. */
 export async function judgeAfter(
   ctx: Within,
   workspaceId: number,
   judging: Judging,
   after: bigint,
   most: number,
-): Promise<bigint | null> {
+): Promise<bigint[]> {
   const next = sql`select document_id from alert_fact where workspace_id = ${workspaceId} and document_id > ${after} order by document_id limit ${most}`
-  const judged = await judgeFound(ctx, workspaceId, judging, next)
-  return judged.length < most ? null : judged.at(-1)!.documentId
+  return judgeFound(ctx, workspaceId, judging, next)
 }
 
 // The documents that are due.
 const due = (workspaceId: number, { asOf }: Judging, rest: RawBuilder<unknown>) =>
   sql`select document_id from alert_due where workspace_id = ${workspaceId} and again_at <= to_timestamp(${asOf}::float8 / 1000) ${rest}`
 
-// `which` selects the ids of documents.
+// `which` selects the ids of documents. Returns them in order.
 async function judgeFound(
   ctx: Within,
   workspaceId: number,
   judging: Judging,
   which: RawBuilder<unknown>,
-): Promise<readonly Due[]> {
+): Promise<bigint[]> {
   const { db, log } = ctx
   const found = await readDue(db, workspaceId, which)
   await together(
@@ -150,7 +143,7 @@ async function judgeFound(
       await sql`delete from alert_due where workspace_id = ${workspaceId} and document_id = ${documentId}`.execute(db)
     },
   )
-  return found
+  return found.map(({ documentId }) => documentId)
 }
 
 /** Writes down that documents could not be judged: tried again tomorrow, or in the next turn (`soon`), and taken for judged by nobody until then. */

@@ -14,7 +14,8 @@ import { nfe } from '@vigia/dfe/families/nfe'
 import { type RawBuilder, sql } from 'kysely'
 import { nameOfAuthor } from '../../accounts/authors.ts'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
-import type { Context, Database } from '../../platform/context.ts'
+import { setDerived } from '../../documents/derived.ts'
+import type { Context, Database, WithDatabase } from '../../platform/context.ts'
 import { companiesShown, jsonTime } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 
@@ -50,6 +51,16 @@ export const isUnanswered = sql`a.state <> 'conhecida' and a.rules <> '{}'`
 export const isLearning = sql`(a.learning and a.score = 0 and a.state = 'nova')`
 
 export const isOpen = sql`${isUnanswered} and not ${isLearning}`
+
+/** Writes the bands of open alerts on their documents: called by whoever changes alerts, once in a transaction. */
+export async function showBands({ db }: WithDatabase, workspaceId: number, ids: readonly bigint[]): Promise<void> {
+  const { rows } = await sql<{ id: bigint; alert_band: number }>`
+    select a.document_id as id, a.band as alert_band from alert a
+     where a.workspace_id = ${workspaceId} and a.document_id = any (${ids}::bigint[]) and ${isOpen}`.execute(db)
+  const bands = new Map(rows.map(({ id, alert_band }) => [id, alert_band]))
+  const documents = ids.map((id) => ({ id, alert_band: bands.get(id) ?? null }))
+  await setDerived({ db }, workspaceId, ['alert_band'], documents)
+}
 
 function stateCondition(state: AlertFilter['state']): RawBuilder<unknown> {
   if (state === 'em-aprendizado') return sql`${isUnanswered} and ${isLearning}`

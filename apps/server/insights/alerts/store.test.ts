@@ -60,7 +60,7 @@ async function newStore() {
       ])
       await inWorkspace({ db }, workspaceId, async ({ db }) => {
         await putFacts({ db }, workspaceId, changes)
-        while ((await judgeDue({ db, log }, workspaceId, { asOf }, 200)) > 0);
+        while ((await judgeDue({ db, log }, workspaceId, { asOf }, 200)).length > 0);
       })
     },
     verdicts: async () =>
