@@ -1,6 +1,6 @@
 import { chaveParts, formatChave, looksLikeChave } from '@vigia/dfe/chave'
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
-import { eventKind, familyById } from '@vigia/dfe/families/lookup'
+import { eventKind, familyById, familyOfRoot } from '@vigia/dfe/families/lookup'
 import { drawTable, type FlowPosition, saidTable, textSize } from './event/said.ts'
 import { bodyName } from './event/words.ts'
 import { date, dateTime, documentNumber, entryOf, joined, series, taxId } from './formats.ts'
@@ -15,6 +15,7 @@ import { leading, paragraphs, wrap, wrapName } from './layout/text.ts'
 import { Canvas } from './pdf/canvas.ts'
 import { bold, roman } from './pdf/fonts.ts'
 import { winAnsi } from './pdf/winansi.ts'
+import { plain } from './plain.ts'
 import { assertRoom, issuerOfChave, openPrintable, PrintError } from './printable.ts'
 
 export { PrintError }
@@ -50,10 +51,13 @@ interface PrintedEvent {
 /**
  * A registered event (Carta de Correção, cancelamento or any other of an NF-e or a CT-e) as a PDF in A4 portrait. There is no official form:
  * everything that procEventoNFe or procEventoCTe says is on it (MOC NF-e 7.0, MOC CT-e 4.00: eventos). `document` (or its
- * resNFe) adds the names of its parties, `undone` the stamp of an event that another one took back. Throws `PrintError`.
+ * resNFe) adds the names of its parties, `undone` the stamp of an event that another one took back. An event of any other family is an espelho. Throws `PrintError`.
  */
 export function printEvent(procEvento: Uint8Array, document?: Uint8Array, { undone = false } = {}): Uint8Array {
-  const event = readPrintedEvent(openPrintable(procEvento), document && openPrintable(document))
+  const root = openPrintable(procEvento)
+  const family = familyOfRoot(root)
+  if (family && !Object.hasOwn(partyNames, family.id)) return plain(procEvento, undone ? { cancelled: {} } : {})
+  const event = readPrintedEvent(root, document && openPrintable(document))
   const head = header(event)
   const canvases = [new Canvas()]
   const bodyTop = sheet.top + head.height

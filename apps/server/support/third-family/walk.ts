@@ -11,7 +11,7 @@ import type { Context } from '../../platform/context.ts'
 import type { Session } from '../../platform/http/session.ts'
 import { operate, rebuildAll } from '../../start.ts'
 import { chaveOf, company, numbers } from './deliveries.ts'
-import { recibo } from './recibo.ts'
+import { aceite, recibo } from './recibo.ts'
 
 // A program that `hook.ts` was loaded before: it takes the recibos of a company through the whole product.
 const [databaseUrl, testKeys] = process.argv.slice(2)
@@ -69,8 +69,8 @@ async function search(client: Client) {
 }
 
 async function answer(ctx: Context, session: Session, document: string) {
-  const [aceite] = recibo.answers
-  const request = { service: recibo.id, kind: aceite!, documents: [document], justification: '' }
+  const [kind] = recibo.answers
+  const request = { service: recibo.id, kind: kind!, documents: [document], justification: '' }
   const [before] = await previewEvents(ctx, session, request)
   assert.equal(before?.refusal, null)
   assert.ok(before.deadline! > new Date(), 'the answer has a deadline')
@@ -116,6 +116,8 @@ await operate(installation.config, async (ctx) => {
   const details = await client.call<Details>('GET', `/v1/api/DocumentosFiscais/detalhes/${idOf(numbers.answered)}`)
   assert.equal(details.body.data.nome, 'Recibo 9.876.543.210.123 da OFICINA DO PARAFUSO')
   assert.equal(details.body.data.historico[0]?.descricao, 'Aceite do Recibo')
+  const sheet = await client.call('GET', `/v1/api/DocumentosFiscais/evento/${idOf(numbers.answered)}/${aceite}-1-0`)
+  assert.match(sheet.bytes.toString('latin1'), /^%PDF/)
   await exportAll(installation, client)
   await rebuildAll(ctx, () => {})
   assert.deepEqual(await shown(client), before)
