@@ -47,7 +47,12 @@ export type CompanyRow = z.output<typeof CompanyRow>
 
 /** When the service of each family last responded. */
 export function lastSynchronizations(company: CompanyRow): Readonly<Record<FamilyId, string | null>> {
-  return { nfe: company.ultimaSincronizacaoNFe, cte: company.ultimaSincronizacaoCTe }
+  const named: Partial<Record<FamilyId, string | null>> = {
+    nfe: company.ultimaSincronizacaoNFe,
+    cte: company.ultimaSincronizacaoCTe,
+  }
+  const last = (id: FamilyId) => named[id] ?? company.captura?.find(({ servico }) => servico === id)?.ultimaResposta
+  return Object.fromEntries(familyIds.map((id) => [id, last(id) ?? null])) as Record<FamilyId, string | null>
 }
 
 /** Company as the edit page shows it (section 3). */

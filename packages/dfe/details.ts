@@ -26,7 +26,7 @@ export function readDetails(xml: Uint8Array): NfeDetails | CteDetails | null {
 
 type Details = Omit<NfeDetails, 'problems'> | Omit<CteDetails, 'problems'>
 
-const readers: Record<FamilyId, (root: XmlElement) => Details | null> = {
+const readers: Partial<Record<FamilyId, (root: XmlElement) => Details | null>> = {
   nfe(root) {
     if (root.name === 'resNFe') return summaryDetails(root)
     const infNFe = child(root.name === 'NFe' ? root : child(root, 'NFe'), 'infNFe')

@@ -1,10 +1,10 @@
 import type { CompanyRow } from '@vigia/contract/companies'
 import { formatCount, formatList, formatMoney, formatTime, writeBrasiliaTime } from '@vigia/contract/text'
 import { type Due, dueDocuments } from '@vigia/contract/workspace'
-import type { FamilyId } from '@vigia/dfe/families/id'
 import { familyOf } from '@vigia/dfe/families/lookup'
 import { capturesOf, hasEnded } from '../lib/capture.ts'
 import { companyText } from '../lib/companies.ts'
+import { documentKinds } from '../lib/kinds.ts'
 
 /** Something that ends on a day, and the screen for it. */
 export interface AgendaEntry {
@@ -36,11 +36,6 @@ const answers: Record<Due['para'], string> = {
   desacordo: 'Prestação em Desacordo',
 }
 
-const words = {
-  nfe: { capture: 'NF-e', one: 'nota', many: 'notas' },
-  cte: { capture: 'CTe', one: 'CTe', many: 'CTe' },
-} satisfies Record<FamilyId, { capture: string; one: string; many: string }>
-
 /** Groups deadlines of answers, certificates and pauses by day; overdue ones count as today. */
 export function agendaOf(due: readonly Due[], companies: readonly CompanyRow[], now: Date): AgendaDay[] {
   const days = new Map<string, AgendaEntry[]>()
@@ -66,7 +61,7 @@ export function agendaOf(due: readonly Due[], companies: readonly CompanyRow[], 
       if (estado === 'bloqueada' && proximaConsulta !== null && !causaComum)
         add(dayOf(new Date(proximaConsulta)), {
           kind: 'capture',
-          words: `Pausa da captura de ${words[servico].capture} termina: ${name}`,
+          words: `Pausa da captura de ${documentKinds[servico].agenda.capture} termina: ${name}`,
           detail: `Às ${formatTime(proximaConsulta)}. Nada se perde: a SEFAZ guarda o que falta.`,
           to: `/empresas/editar/${id}`,
         })
@@ -76,7 +71,7 @@ export function agendaOf(due: readonly Due[], companies: readonly CompanyRow[], 
 
 function answerEntry(due: Due): AgendaEntry {
   const { tipoDFe, para, totalDeItens, valorTotal, totalDeEmpresas, empresas } = due
-  const { one, many } = words[familyOf(tipoDFe).id]
+  const { one, many } = documentKinds[familyOf(tipoDFe).id].agenda
   const rest = totalDeEmpresas - empresas.length
   const names = formatList(rest > 0 ? [...empresas, `mais ${rest}`] : empresas)
   return {

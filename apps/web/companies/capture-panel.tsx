@@ -120,16 +120,12 @@ function ServiceCapture({ companyId, capture, first, now }: ServiceCaptureProps)
   )
 }
 
-const counted: Record<Capture['servico'], [one: string, many: string]> = {
-  nfe: ['nota fiscal chegou', 'notas fiscais chegaram'],
-  cte: ['CT-e chegou', 'CT-e chegaram'],
-}
-
 /** How many documents the first capture has brought. */
 function ComeSoFar({ companyId, capture }: Pick<ServiceCaptureProps, 'companyId' | 'capture'>) {
   // An order of its own avoids the cache entry of the list, which must not open with old rows.
+  const { tipoDFe, arrived } = documentKinds[capture.servico]
   const query = {
-    TipoDFe: documentKinds[capture.servico].tipoDFe,
+    TipoDFe: tipoDFe,
     IdEmpresa: companyId,
     Ordem: 'chegada',
     PaginaAtual: 1,
@@ -137,7 +133,7 @@ function ComeSoFar({ companyId, capture }: Pick<ServiceCaptureProps, 'companyId'
   const { data } = useScreenQuery(listDocuments, { query }, { refreshMs: isMoving([capture]) ? 3_000 : 15_000 })
   const count = data?.totalDeItens ?? 0
   if (count === 0) return null
-  return <p className="mt-1.5 font-semibold">{`${formatCount(count, ...counted[capture.servico])} até agora`}</p>
+  return <p className="mt-1.5 font-semibold">{`${formatCount(count, ...arrived)} até agora`}</p>
 }
 
 // 100 means that the authority has nothing more; null that it has not responded yet.

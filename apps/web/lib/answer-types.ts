@@ -19,7 +19,7 @@ export interface AnswerType extends Code {
 }
 
 // By family and choice.
-const meanings: Readonly<Record<FamilyId, Record<number, string>>> = {
+const meanings: Readonly<Partial<Record<FamilyId, Record<number, string>>>> = {
   nfe: {
     1: 'Diz à SEFAZ que a sua empresa sabe que a nota existe, e com isso o XML completo é liberado. Depois dela ainda é devida uma resposta final: Confirmação, Desconhecimento ou Não Realizada.',
     2: 'Diz que a operação aconteceu como está na nota: é uma resposta final. Depois dela o fornecedor não pode mais cancelar a nota.',
@@ -51,7 +51,7 @@ export function answerTypes({ id, answers }: Family): AnswerType[] {
     code: choice,
     label: name,
     tpEvento,
-    means: meanings[id][choice] ?? '',
+    means: meanings[id]?.[choice] ?? '',
     reasonMin: text === 'demanded' ? 15 : 1,
     reasons: usualReasons[choice] ?? [],
     corrects: text === 'corrections',

@@ -43,6 +43,10 @@ export interface DocumentKind extends ReturnType<typeof given> {
   /** Documents that have just come. */
   newOne: string
   newMany: string
+  /** How many the first capture has brought. */
+  arrived: readonly [one: string, many: string]
+  /** In the agenda: what a capture asks for, and documents to answer. */
+  agenda: { capture: string; one: string; many: string }
   /** Leads to the list. */
   seeAll: string
   /** Leads to one document. */
@@ -73,6 +77,8 @@ export const documentKinds: Readonly<Record<FamilyId, DocumentKind>> = {
     none: 'Nenhuma nota fiscal',
     newOne: 'nota nova',
     newMany: 'notas novas',
+    arrived: ['nota fiscal chegou', 'notas fiscais chegaram'],
+    agenda: { capture: 'NF-e', one: 'nota', many: 'notas' },
     seeAll: 'Ver notas fiscais',
     openOne: 'Abrir esta nota',
     among: 'nas notas',
@@ -97,6 +103,8 @@ export const documentKinds: Readonly<Record<FamilyId, DocumentKind>> = {
     none: 'Nenhum conhecimento',
     newOne: 'CT-e novo',
     newMany: 'CT-e novos',
+    arrived: ['CT-e chegou', 'CT-e chegaram'],
+    agenda: { capture: 'CTe', one: 'CTe', many: 'CTe' },
     seeAll: 'Ver CT-e',
     openOne: 'Abrir este CT-e',
     among: 'nos CT-e',

@@ -1,9 +1,10 @@
 import type { AlertCompany, AlertEvent, AlertFacts, Known } from '@vigia/checks/alerts/facts'
 import { judgedFamilies } from '@vigia/checks/alerts/rules'
 import { cnpjBase } from '@vigia/dfe/cnpj'
-import { cte } from '@vigia/dfe/families/cte'
+import { families } from '@vigia/dfe/families/all'
+import type { Family } from '@vigia/dfe/families/family'
+import type { FamilyId } from '@vigia/dfe/families/id'
 import { familyById, familyOf, finalStatuses } from '@vigia/dfe/families/lookup'
-import { nfe } from '@vigia/dfe/families/nfe'
 import { status } from '@vigia/dfe/families/statuses'
 import { ufs } from '@vigia/dfe/uf'
 import { sql } from 'kysely'
@@ -172,6 +173,9 @@ export async function readFacts(
 // Together this long at most, so that a turn ends while it is held.
 const apartMs = 40_000
 
+const ofEach = <T>(of: (family: Family) => T) =>
+  Object.fromEntries(families.map((family) => [family.id, of(family)])) as Record<FamilyId, T>
+
 /** Companies with the instant until which everything was captured; `ctx.db` is a transaction inside the workspace. */
 export async function readCaptured(
   { db }: WithDatabase,
@@ -190,7 +194,7 @@ export async function readCaptured(
     ...company,
     establishments: company.establishments.map((each) => ({
       ...each,
-      until: { nfe: until(each.taxId, nfe.code), cte: until(each.taxId, cte.code) },
+      until: ofEach(({ code }) => until(each.taxId, code)),
     })),
   })
 }
@@ -223,10 +227,7 @@ export async function readCompanies(
           uf: ufs.find(({ code }) => code === uf)?.uf,
           since: new Date(created_at.getTime() - reachMs).toISOString(),
         })),
-        captures: {
-          nfe: own.some(({ id }) => shownRoles(hiding, id, nfe.id) !== 0),
-          cte: own.some(({ id }) => shownRoles(hiding, id, cte.id) !== 0),
-        },
+        captures: ofEach((family) => own.some(({ id }) => shownRoles(hiding, id, family.id) !== 0)),
       },
     ]),
   )
