@@ -44,7 +44,7 @@ export const listChanges = route({
         chave: z.string(),
         tipoDFe: z.number(),
         idEmpresa: z.string(),
-        /** Only for `resposta`. */
+        /** Only for `resposta`; null while the event is sent again. */
         resposta: z
           .object({
             tpEvento: z.number(),

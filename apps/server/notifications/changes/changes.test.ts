@@ -101,6 +101,9 @@ test('an answer is told when it is settled, with what became of it', async () =>
   const { changes } = await readChanges({ db, ids }, workspaceId, 1)
   const resposta = { tpEvento: 210200, situacao: 'recusada', mensagem: 'A SEFAZ recusou.' }
   expect(changes).toMatchObject([{ told: { versao: 2, tipo: 'resposta', chave: chaveOf(), resposta } }])
+  await owner.query(`update outgoing_event set state = 'sending' where id = $1`, [event!.id])
+  const sentAgain = await readChanges({ db, ids }, workspaceId, 1)
+  expect(sentAgain.changes).toMatchObject([{ told: { versao: 2, tipo: 'resposta', resposta: null } }])
 })
 
 // The issuer of the notes is here then: two who add it would wait for each other.

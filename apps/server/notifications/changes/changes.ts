@@ -64,9 +64,9 @@ export async function readChanges(
     >`
       select c.document_id as "documentId", d.company_id as "companyId", c.kind, d.id is not null and ${isShown(workspaceId, 'd')} as shown,
              c.version::float8 as versao, c.at as quando, d.chave, d.type as "tipoDFe", co.public_id as "idEmpresa",
-             case when o.tp_evento is not null then json_build_object(
+             case when o.state in ('registered', 'rejected', 'unconfirmed') then json_build_object(
                'tpEvento', o.tp_evento,
-               'situacao', case o.state when 'registered' then 'registrada' when 'rejected' then 'recusada' when 'unconfirmed' then 'sem-confirmacao' end,
+               'situacao', case o.state when 'registered' then 'registrada' when 'rejected' then 'recusada' else 'sem-confirmacao' end,
                'mensagem', coalesce(o.message, '')) end as resposta
         from (select * from document_change
                where workspace_id = ${workspaceId} and version > ${since ?? 0} order by version limit ${atOnce + 1}) c
