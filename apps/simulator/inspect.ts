@@ -63,7 +63,7 @@ const schemas: Record<string, [name: string, versao: string]> = {
 }
 
 /**
- * Reads a file as the authority would; refuses other files than processed documents with a reason.
+ * Reads a file as the authority would; refuses files that are no processed document.
  */
 export function inspect(bytes: Uint8Array): Inspected | Refused {
   const { facts } = readReceived(bytes)
