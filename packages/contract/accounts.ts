@@ -104,7 +104,7 @@ export const PasskeyAnswer = z.object({
 })
 export type PasskeyAnswer = z.output<typeof PasskeyAnswer>
 
-/** Proves once more who the person of the session is, which calls that answer 403 ask for; counts for ten minutes in this session. Ours. */
+/** Confirms the person's identity for calls that answered 403; valid for ten minutes. Ours. */
 export const proveIdentity = route({
   method: 'POST',
   path: '/v1/api/Auth/confirmar',
@@ -182,7 +182,7 @@ export const removePasskey = route({
   data: z.null(),
 })
 
-/** Makes the secret of a second factor; it is on when a code of it was shown. Ours. */
+/** Creates the secret of a second factor, which is on after a first valid code. Ours. */
 export const beginSecondFactor = route({
   method: 'POST',
   path: '/v1/api/Usuarios/duas-etapas',
@@ -253,7 +253,7 @@ export const signUp = route({
   data: z.null(),
 })
 
-/** Asks for an e-mail with a link (section 7); the answer is the same whether or not there is such an account. */
+/** Requests an e-mail with a link (section 7); the answer does not reveal accounts. */
 export const requestRecovery = route({
   method: 'POST',
   path: '/v1/api/RecuperarSenha',
@@ -300,9 +300,9 @@ export const getAccount = route({
     criadaEm: z.string(),
     /** True for a shared login: its password and the sessions of other people cannot be changed. */
     compartilhada: z.boolean(),
-    /** False: certificates are taken and warnings are sent only after the confirmation by the link of the letter. */
+    /** False: no certificates are accepted and no e-mails sent until the e-mail link is opened. */
     emailConfirmado: z.boolean(),
-    /** The second factor, since when it is on and how many codes for a lost telephone are left; null: it is off. */
+    /** The second factor: start, and number of unused recovery codes; null: it is off. */
     duasEtapas: z.object({ desde: z.string(), codigosRestantes: z.number() }).nullable(),
     /** Its passkeys, the oldest first; null: the address of the product allows none. */
     passkeys: z
@@ -310,18 +310,18 @@ export const getAccount = route({
         z.object({ idPasskey: z.string(), nome: z.string(), criadaEm: z.string(), usadaEm: z.string().nullable() }),
       )
       .nullable(),
-    /** The e-mail that the account will have when the link in the letter to it is opened; null: no change was asked for. */
+    /** New e-mail, valid once the link sent to it is opened; null: no change is pending. */
     emailNovo: z.string().nullable(),
     /** Time when the account and all its data will be deleted; null: no deletion was requested. */
     exclusaoEm: z.string().nullable(),
-    /** The workspace of the session, and what the person is in it. */
+    /** The workspace of the session, and the person's role in it. */
     workspace: z.string(),
     papel: z.enum(memberRoles),
     /** The companies that the person may see; null: all. */
     idsEmpresas: z.array(z.string()).nullable(),
     /** The person is in other workspaces too. */
     outrosWorkspaces: z.boolean(),
-    /** The workspace asks for a second factor or a passkey, and this session was opened without either: nothing else works before. */
+    /** The workspace requires a second factor or passkey, without which this session is blocked. */
     faltaSegundoFator: z.boolean(),
     /** The last day of the person in the workspace has gone: nothing else works. */
     acessoEncerrado: z.boolean(),
@@ -384,7 +384,7 @@ export const resendConfirmation = route({
   data: z.null(),
 })
 
-/** Destroys the private keys at once, and everything else of the account after thirty days; ours. */
+/** Destroys private keys at once, and the rest of the account after thirty days; ours. */
 export const deleteAccount = route({
   method: 'POST',
   path: '/v1/api/Usuarios/excluir',
@@ -431,12 +431,12 @@ export const SessionRow = z.object({
   vistaEm: z.string(),
   expiraEm: z.string(),
   endereco: z.string().nullable(),
-  /** The country or the part of the world that the address belongs to, in words, or "rede local". */
+  /** Country or region of the address in words, or "rede local". */
   /** As the program calls itself. */
   navegador: z.string().nullable(),
 })
 
-/** The open sessions of the account, the newest first; of a shared account only the one that asks. Ours. */
+/** Lists open sessions, newest first; for a shared account only the caller's. Ours. */
 export const listSessions = route({
   method: 'GET',
   path: '/v1/api/Auth/sessoes',

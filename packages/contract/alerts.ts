@@ -25,7 +25,7 @@ export const alertMax = {
 
 const ruleId = z.string().regex(/^S\d{2}$/, 'Regra desconhecida')
 
-/** A document that a reason compares with; `idDFe` null: it is not here, or not to be seen by who asks. */
+/** A document compared by a reason; `idDFe` null: not here, or not visible to the caller. */
 const Compared = z.object({
   idDFe: z.string().nullable(),
   tipoDFe: z.number(),
@@ -89,7 +89,7 @@ export const listAlerts = route({
   refusals: [404],
   query: z.object({
     Faixa: z.enum(alertBands, 'Faixa deve ser informativo, medio, alto ou critico').optional(),
-    /** `abertos`: neither `conhecida` nor of documents in which nothing is wrong any more, and with a reason that counts. */
+    /** `abertos`: not `conhecida`, with a reason that counts, and the document looks wrong. */
     Estado: z
       .enum(
         ['abertos', 'em-aprendizado', ...alertStates],
@@ -108,7 +108,7 @@ export const listAlerts = route({
   }),
 })
 
-/** How many open alerts there are, and whether that is all that can be said; ours. */
+/** Counts open alerts, and tells whether all documents were judged; ours. */
 export const countAlerts = route({
   method: 'GET',
   path: '/v1/api/Alertas/resumo',
@@ -124,7 +124,7 @@ export const countAlerts = route({
       critico: z.number(),
     }),
     emAprendizado: z.number().describe('Quantos só são mostrados: nenhum motivo deles conta ainda.'),
-    /** `em-dia`: everything that is here was judged. `avaliando`: what came last was not yet. `construindo`: older documents were not yet. */
+    /** `em-dia`: all judged. `avaliando`: new documents pending. `construindo`: old ones. */
     situacao: z.enum(['em-dia', 'avaliando', 'construindo']),
     faltam: z.number().describe('Quantas alterações ou documentos faltam avaliar, contados até 10.000.'),
     desde: z.string().nullable().describe('Há quanto tempo a mais antiga delas espera; null: nenhuma.'),
@@ -187,7 +187,7 @@ export const AlertStateForm = z.object({
   ate: LocalDateTime('ate').optional(),
 })
 
-/** Gives alerts a state; ours. */
+/** Sets the state of alerts; ours. */
 export const setAlertState = route({
   method: 'POST',
   path: '/v1/api/Alertas/estado',
@@ -200,7 +200,7 @@ export const setAlertState = route({
   data: z.object({ alterados: z.number() }),
 })
 
-/** A rule and what came of it. */
+/** A rule with its statistics. */
 export const AlertRule = z.object({
   id: z.string(),
   nome: z.string(),
@@ -209,7 +209,7 @@ export const AlertRule = z.object({
   ligada: z.boolean(),
   /** It cannot be switched off. */
   fixa: z.boolean(),
-  /** Alerts in which it fired, and what people said of them. */
+  /** Alerts in which it fired, and their states set by people. */
   disparos: z.number(),
   confirmados: z.number(),
   conhecidos: z.number(),

@@ -34,7 +34,7 @@ export type AnswerRule = z.output<typeof AnswerRule>
 const AnswerRules = z.object({
   /** In their order: the first that fits decides. */
   regras: z.array(AnswerRule),
-  /** After all of them: companies whose switch registers the Ciência of every note. */
+  /** Applied after all rules: companies with automatic Ciência of every note. */
   comCienciaParaTodas: z.array(z.object({ idEmpresa: z.string(), empresa: z.string() })),
 })
 
@@ -63,7 +63,7 @@ export const saveAnswerRule = route({
   data: AnswerRules,
 })
 
-/** Puts the rules in another order; ours. */
+/** Reorders the rules; ours. */
 export const orderAnswerRules = route({
   method: 'POST',
   path: `${base}/ordenar`,

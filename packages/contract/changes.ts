@@ -7,7 +7,7 @@ import { route } from './route.ts'
 export { changeKinds } from './codes.ts'
 export { WebhookForm } from './forms.ts'
 
-// How other programs hear of what changes in a workspace; all of it ours.
+// Change feed and webhooks for other programs. All of it is ours.
 
 const badVersion = 'desde deve ser a versao de uma chamada anterior, ou agora'
 
@@ -136,7 +136,7 @@ export const removeWebhook = route({
   data: z.null(),
 })
 
-/** Gives one another secret; ours. */
+/** Replaces the secret of a webhook; ours. */
 export const replaceWebhookSecret = route({
   method: 'POST',
   path: '/v1/api/Webhooks/trocar-segredo',
@@ -149,7 +149,7 @@ export const replaceWebhookSecret = route({
   data: z.object({ segredo: z.string() }),
 })
 
-/** Sends one a message that says nothing; ours. */
+/** Sends a test message to a webhook; ours. */
 export const testWebhook = route({
   method: 'POST',
   path: '/v1/api/Webhooks/testar',

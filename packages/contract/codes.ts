@@ -52,7 +52,7 @@ export interface PlanKind {
   documentsPerMonthMax: number | null
 }
 
-/** The plans by `tipoPlano`. The sign-up takes 1 and 2; 3 is agreed on with people, and can be tried during the trial. */
+/** Plans by `tipoPlano`. Sign-up offers 1 and 2; 3 is by agreement, or for the trial. */
 export const planKinds: Readonly<Record<1 | 2 | 3, PlanKind>> = {
   1: { name: 'Básico', companiesMax: 1, documentsPerMonthMax: 5_000 },
   2: { name: 'Profissional', companiesMax: 10, documentsPerMonthMax: null },
@@ -72,7 +72,7 @@ export const justificationMaxOf = (tipoManifestacao: number): number =>
  */
 export const changeKinds = ['documento-novo', 'xml-completo', 'situacao', 'cancelamento', 'resposta'] as const
 
-/** How many rules a workspace has, how long their lists may be, and how long one waits at most: the Ciência has ten days. */
+/** Limits of answer rules: rules, list lengths, and waiting days (the Ciência has ten days). */
 export const answerRuleMax = {
   rules: 50,
   companies: 1_000,
@@ -99,7 +99,7 @@ export type AnswerRuleAnswer = (typeof answerRuleAnswers)[number]
 /** How many answers that wait for a second person are listed, and decided, at once. */
 export const askedMax = 300
 
-/** How many documents a person may answer, or answers approve, in one call without a recent proof. */
+/** Documents that a person may answer, or answers approve, per call without a recent proof. */
 export const unprovedMax = 50
 
 /**

@@ -16,7 +16,7 @@ export const CaptureState = z.object({
   proximaConsulta: z.string().nullable(),
   ultimoNsu: z.string(),
   maxNsu: z.string(),
-  /** Ours: when the authority last answered for its CNPJ; null: not yet, or its certificate is not proved. An ISO 8601 instant. */
+  /** Ours: instant of the authority's last answer for its CNPJ; null: none, or unproved. */
   ultimaResposta: z.string().nullable(),
   /** Ours: the cause, as text, when it is the same for every company; else null. */
   causaComum: z.string().nullable(),
@@ -63,7 +63,7 @@ export const CompanyDetail = z.object({
   email: z.string(),
   sincronizacaoAutomatica: z.boolean(),
   empresaUf: z.object({ codUf: z.number(), uf: z.string() }),
-  /** dd/MM/yyyy; of the certificate that speaks for the company, which may be one of another with the same base. */
+  /** dd/MM/yyyy; of the certificate in use, possibly of another company of the same base. */
   dataValidadeCertificadoDigital: z.string().nullable(),
   configuracaoNFe: z.object({
     emitenteNFe: z.boolean(),
@@ -88,7 +88,7 @@ export const CompanyDetail = z.object({
   /** Ours, from here on. */
   ativa: z.boolean().optional(),
   captura: z.array(CaptureState).optional(),
-  /** The certificate that speaks for the company; null when there is none. Times are ISO 8601 instants. */
+  /** The certificate used for the company; null if there is none. Times are ISO 8601 instants. */
   certificado: z
     .object({
       titular: z.string(),
@@ -142,7 +142,7 @@ export const updateCompany = route({
   path: '/v1/api/Empresas',
   access: 'session',
   atLeast: 'fiscal',
-  // The handler asks for one too when the switch of the Ciência goes on.
+  // The handler also asks for one when the switch of the Ciência is turned on.
   proof: ({ form }: { form: { 'CertificadoDigital.Certificado'?: File | undefined } }) =>
     form['CertificadoDigital.Certificado'] !== undefined,
   scope: 'empresas:gerir',
@@ -231,7 +231,7 @@ export const removeLogo = route({
   data: z.null(),
 })
 
-/** A certificate of a made-up company, which the simulated authority knows; ours, in the ambiente `simulado` only. */
+/** Returns a certificate of a fictitious company; ours, in the ambiente `simulado` only. */
 export const downloadTestCertificate = route({
   method: 'GET',
   path: '/v1/api/Empresas/certificado-de-teste',
@@ -260,12 +260,12 @@ export const createCompany = route({
 /** Limits of a batch of certificate files, and of one call, whose body has at most 256 kB. */
 export const batchMax = { files: 1000, filesOfCall: 20, fileBytes: 32 * 1024, passwordCharacters: 100_000 }
 
-/** Certificate files that somebody handed over at once. */
+/** Certificate files uploaded together. */
 const Batch = z.object({
   idLote: z.string(),
   enviadoPor: z.string(),
   enviadoEm: z.string(),
-  /** How many files were told, and how many have come. */
+  /** Announced and received numbers of files. */
   totalDeArquivos: z.number(),
   recebidos: z.number(),
   trocados: z.number().describe('Arquivos que passaram a ser o certificado de uma empresa cadastrada.'),
@@ -292,7 +292,7 @@ const noPasswords = 'Informe as senhas dos certificados: uma linha CNPJ;senha pa
 const noFiles = 'Envie pelo menos um arquivo.'
 const tooLarge = 'Um arquivo tem mais de 32 KB, e um certificado ocupa bem menos do que isso.'
 
-/** Begins a batch of certificate files: each renews the company that it is of, or registers it; ours. */
+/** Starts a batch of certificate files, each of which renews or registers its company; ours. */
 export const startBatch = route({
   method: 'POST',
   path: '/v1/api/Empresas/certificados-em-lote',
@@ -428,7 +428,7 @@ const Unreadable = z.object({
 })
 export type Unreadable = z.output<typeof Unreadable>
 
-/** From where to where a company's captures are complete, month by month (ours, beyond the specification). */
+/** Returns the complete NSU ranges of a company's captures by month (ours). */
 export const getCompleteness = route({
   method: 'GET',
   path: '/v1/api/Empresas/completude',

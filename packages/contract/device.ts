@@ -1,4 +1,4 @@
-// From the most specific name to the most general one: browsers also name the ones that they descend from.
+// Most specific names first, because browsers also name those that they descend from.
 const browsers: readonly (readonly [mark: RegExp, name: string])[] = [
   [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
   [/\bOPR\/|\bOpera\b/, 'Opera'],

@@ -13,7 +13,7 @@ export { SaveViewForm } from './forms.ts'
 
 const statusMax = Math.max(...Object.values(statusFilter).flatMap((codes) => codes.map(({ code }) => code)))
 
-/** By what people did with documents a list can be filtered. */
+/** Filters by the work of people on documents. */
 export const marks = [
   'conferidas',
   'por-conferir',
@@ -27,7 +27,7 @@ export const marks = [
   'aguardam-segunda-pessoa',
 ] as const
 
-/** By what a list can be filtered of IBS and CBS. */
+/** Filters by IBS and CBS. */
 export const reformFilters = ['com', 'sem', 'dispensado', 'parcial', 'achados'] as const
 
 const filterShape = {
@@ -40,10 +40,10 @@ const filterShape = {
   TipoParticipacao: numberBetween(0, roleNames.length - 1, 'TipoParticipacao desconhecido').optional(),
   DataDe: LocalDateTime('DataDe').optional(),
   DataAte: LocalDateTime('DataAte').optional(),
-  /** Ours, as those of `orderShape`: both inclusive. */
+  /** Ours, like `orderShape`; both inclusive. */
   ValorDe: amountText('ValorDe').optional(),
   ValorAte: amountText('ValorAte').optional(),
-  /** The next answer can be given until a day from the one to the other; with `PrazoPara` that answer. Ours. */
+  /** Range of days for the next deadline, of the answer in `PrazoPara` if given. Ours. */
   PrazoDe: LocalDay('PrazoDe').optional(),
   PrazoAte: LocalDay('PrazoAte').optional(),
   PrazoPara: z.enum(dueAnswers, 'PrazoPara deve ser ciencia, manifestacao ou desacordo').optional(),
@@ -90,7 +90,7 @@ const duesInOrder = (filter: { PrazoDe?: string | undefined; PrazoAte?: string |
   !filter.PrazoDe || !filter.PrazoAte || filter.PrazoDe <= filter.PrazoAte
 const duesDisorder = { message: 'O primeiro dia do prazo deve ser anterior ao último', path: ['PrazoDe'] }
 
-/** By what a list can be ordered, and the direction in which each begins. */
+/** Orders of a list, with the initial direction of each. */
 export const listOrders = { data: 'desc', valor: 'desc', chegada: 'desc', prazo: 'asc', emitente: 'asc' } as const
 /** Its names on the wire. */
 export type ListOrder = keyof typeof listOrders
@@ -130,7 +130,7 @@ export const DocumentQuery = z
 /** Result of a check; `confere` is null when it cannot be checked. Ours. */
 const Conferencia = z.object({ confere: z.boolean().nullable(), texto: z.string() })
 
-/** Fiscal document row of the list (section 3); `dataEmissao` is written as in the document, offset included. */
+/** Fiscal document row of the list (section 3); `dataEmissao` as in the document, with offset. */
 export const DocumentRow = z.object({
   idDfe: z.string(),
   numero: z.number(),
@@ -147,7 +147,7 @@ export const DocumentRow = z.object({
   idEmpresa: z.string().optional(),
   empresa: z.string().optional(),
   chegadaEm: z.string().optional(),
-  /** The next answer with a deadline that is still open, and the last instant for it; null when none is. */
+  /** The next open deadline, and its last instant; null when there is none. */
   prazo: z.object({ para: z.enum(dueAnswers), ate: z.string() }).nullish(),
   /** The event that was requested here and is not settled yet, as a text. */
   eventoEmEnvio: z.string().nullish(),
@@ -269,7 +269,7 @@ export const countOutsidePeriod = route({
   }),
 })
 
-/** Issuers whose names have what a person is typing; ours. */
+/** Suggests issuers whose names match typed text; ours. */
 export const suggestIssuers = route({
   method: 'GET',
   path: '/v1/api/DocumentosFiscais/sugestoes',
@@ -292,7 +292,7 @@ export const TimelineEntry = z.object({
   descricao: z.string(),
   /** Author as text: a party of the document, a person here, the automatic Ciência, the SEFAZ. */
   autor: z.string(),
-  /** `chegada`: the document or a part of it arrived here. `sefaz`: the authority registered it. `envio`: it left from here. */
+  /** `chegada`: arrived here. `sefaz`: registered by the authority. `envio`: sent from here. */
   origem: z.enum(['chegada', 'sefaz', 'envio']),
   situacao: z.enum(['registrado', 'em-envio', 'aguarda-segunda-pessoa', 'recusado', 'desfeito', 'sem-confirmacao']),
   texto: z.string().nullable(),
@@ -600,16 +600,16 @@ export const printDocumentEvent = route({
   produces: 'application/pdf',
 })
 
-/** A view of a list that somebody named: filter, order and columns. */
+/** A saved view of a list: filter, order and columns. */
 export const SavedView = z.object({
   idVisao: z.string(),
   tipoDFe: z.number(),
   nome: z.string(),
   /** The query of the list's address in the browser. */
   endereco: z.string(),
-  /** Null: somebody who has no account any more. */
+  /** Null: the account was deleted. */
   guardadaPor: z.string().nullable(),
-  /** The person who asks begins with it. */
+  /** The initial view of the caller. */
   inicial: z.boolean(),
 })
 export type SavedView = z.output<typeof SavedView>
@@ -617,7 +617,7 @@ export type SavedView = z.output<typeof SavedView>
 /** How many views a workspace keeps. */
 export const viewsMax = 50
 
-/** The views that the workspace keeps, of both lists; ours. */
+/** Lists the saved views of all lists; ours. */
 export const listViews = route({
   method: 'GET',
   path: '/v1/api/DocumentosFiscais/visoes',

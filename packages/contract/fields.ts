@@ -6,7 +6,7 @@ const digits = z
   .regex(/^[0-9]{1,9}$/)
   .transform(Number)
 
-/** A whole number, or its digits as forms and some clients write it; `true`, `[4]` and "0x23" are neither. */
+/** A whole number, or its digits as forms write it; not `true`, `[4]` or "0x23". */
 export const wholeNumber = (message: string) => z.union([z.int(), digits], { error: message })
 
 /** The code of a family of documents. */
@@ -82,7 +82,7 @@ export const requiredEmail = (message: string) =>
     .max(254, { error: message, abort: true })
     .regex(emailShape, message)
 
-// A letter, a digit or a sign that leaves ink: the fillers of Hangul and the empty pattern of Braille are some that leave none.
+// A visible letter, digit or sign; excludes blank ones such as Hangul fillers and empty Braille.
 const visible = /(?!\u2800)(?=\P{Default_Ignorable_Code_Point})[\p{L}\p{N}\p{P}\p{S}]/u
 
 // Removes direction marks instead of refusing them, because they come unnoticed with a name pasted
@@ -95,7 +95,7 @@ function asLine(text: string): string {
   return visible.test(line) ? line : ''
 }
 
-/** A text on one line: whitespace collapsed, nothing that moves what stands beside it. Without anything to see it is empty. */
+/** One line of text: whitespace collapsed, no direction marks; empty if nothing is visible. */
 export const line = (field: string, missing?: string) =>
   z
     .string(missing && { error: missing })
@@ -105,15 +105,15 @@ export const line = (field: string, missing?: string) =>
       abort: true,
     })
 
-// No text of a hundred characters is longer, however its accents are written; putting those of a very long one in order takes long.
+// Exceeds any text of a hundred characters, because normalizing a very long text takes long.
 const passwordUnitsMax = 1_000
 
-/** Characters of a password, counted alike wherever one is typed: a letter with its accent is one, whatever keyboard wrote it. */
+/** Counts characters of a password, equal for every keyboard: a letter with accent is one. */
 export function passwordLength(text: string): number {
   return text.length > passwordUnitsMax ? Number.POSITIVE_INFINITY : [...text.normalize('NFC')].length
 }
 
-/** Whether two texts are the same password: different code points of a letter that looks the same are equal. */
+/** Whether two passwords are equal; different code points of the same letter are equal. */
 export function isSamePassword(one: string, other: string): boolean {
   if (one === other) return true
   if (Math.max(one.length, other.length) > passwordUnitsMax) return false

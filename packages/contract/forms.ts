@@ -36,7 +36,7 @@ import { type MemberRole, memberRoles, scopes } from './route.ts'
 // Section 5 has its own messages for the login.
 const email = requiredEmail('Email deve ter um formato válido')
 
-// Six digits of a program, or one of the codes that were written down, with the spaces and hyphens that people type.
+// Six digits of an authenticator app or a recovery code, with spaces and hyphens as people type.
 const oneTimeCode = z
   .string('O código deve ser um texto')
   .trim()
@@ -58,7 +58,7 @@ export const LoginForm = z.object({
 /** A code of the second factor, to switch it on. */
 export const SecondFactorForm = z.object({ codigo: oneTimeCode })
 
-/** How a person who has entered proves once more to be the account's: by a code where there is a second factor, else by the password. */
+/** Proof of identity of a logged-in person: a code with a second factor, else the password. */
 export const ProofForm = z.object({
   senha: z
     .string('Senha deve ser um texto')
@@ -120,7 +120,7 @@ const linkOfMail = (name: string) =>
 /** The confirmation of an e-mail; `urlAcesso` is the token of the link, or the whole link. */
 export const ConfirmEmailForm = z.object({ urlAcesso: linkOfMail('confirmação') })
 
-/** A new password by the link of an e-mail (sections 3 and 5); `urlAcesso` is the token of the link, or the whole link. */
+/** A new password by an e-mail link (sections 3 and 5); `urlAcesso`: its token or the link. */
 export const NewPasswordForm = z
   .object({
     urlAcesso: linkOfMail('recuperação'),
@@ -135,7 +135,7 @@ const currentPassword = z
   .refine((text) => passwordLength(text) <= 100, 'A senha atual não confere.')
   .meta({ maxLength: 100 })
 
-/** The request of a person who wants the account deleted; ours. */
+/** Request to delete the account; ours. */
 export const DeleteAccountForm = z.object({ senhaAtual: currentPassword })
 
 /** Another e-mail of an account, asked for by a person who knows the password; ours. */
@@ -176,7 +176,7 @@ const isPfx = (file: File) => /\.(pfx|p12)$/i.test(file.name)
 export const NewCompanyForm = z.object({
   Certificado: z.file({ error: chooseBoth }).refine(isPfx, chooseFile),
   Senha: z.string({ error: chooseBoth }).min(1, chooseBoth),
-  /** Ours, beyond the specification: the filial to register, when the certificate is its matriz's. */
+  /** Ours: the filial to register, when the certificate belongs to its matriz. */
   Cnpj: z
     .string()
     .refine((text) => text.trim() === '' || parseCnpj(text) !== null, 'CNPJ inválido. Confira os 14 caracteres.')
@@ -265,7 +265,7 @@ const nameOfField = (what: string) =>
     .trim()
     .regex(/^[A-Za-z][A-Za-z0-9]{0,19}$/, `${what} de uma correção é um nome do XML, com até 20 letras e números.`)
 
-/** One field of a Carta de Correção; ours, the specification gives one free text. */
+/** One field of a Carta de Correção; ours, because the specification has one free text. */
 export const CorrectionForm = z.object({
   grupoAlterado: nameOfField('grupoAlterado'),
   campoAlterado: nameOfField('campoAlterado'),
@@ -332,7 +332,7 @@ export const KeyForm = z.object({
     .nullish(),
 })
 
-/** An address that is told what changes; ours. */
+/** The URL and message kinds of a webhook; ours. */
 export const WebhookForm = z.object({
   endereco: z
     .string({ error: 'Informe o endereço do webhook.' })
@@ -352,7 +352,7 @@ export const WebhookForm = z.object({
     .nullish(),
 })
 
-/** The people of a workspace at most, with those who were asked to come in; ours. */
+/** Limit of members and invitations of a workspace; ours. */
 export const peopleMax = 200
 
 const rights = {
@@ -377,7 +377,7 @@ type Rights = { papel: MemberRole; idsEmpresas?: string[] | null | undefined; ac
 const isWhole = ({ papel, idsEmpresas, acessoAte }: Rights) => papel !== 'administrador' || !(idsEmpresas || acessoAte)
 const isBounded = ({ papel, idsEmpresas, acessoAte }: Rights) => papel !== 'auditor' || (idsEmpresas && acessoAte)
 
-/** Somebody who is asked to come into a workspace; ours. */
+/** An invitation to a workspace; ours. */
 export const InvitationForm = z
   .object({ email: requiredEmail('Email inválido'), ...rights })
   .refine(isWhole, ofAdministrators)
@@ -397,7 +397,7 @@ export const WorkspaceForm = z.object({
   exigeSegundoFator: flag('exigeSegundoFator'),
 })
 
-/** The account that accepts an invitation; `convite` is the token of the link, or the whole link; ours. */
+/** The account that accepts an invitation; `convite`: the token of its link or the link; ours. */
 export const AcceptInvitationForm = z
   .object({
     convite: linkOfMail('convite'),

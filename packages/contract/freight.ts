@@ -118,7 +118,7 @@ export const getFreight = route({
   data: z.array(FreightFinding),
 })
 
-/** Says that a finding is right, or takes it back; ours. */
+/** Marks a finding as right, or removes the mark; ours. */
 export const markFreight = route({
   method: 'POST',
   path: '/v1/api/Fretes/estado',

@@ -7,7 +7,7 @@ import { route } from './route.ts'
 /** States to filter by: unpaid, overdue, not yet due, marked as paid. */
 export const installmentStates = ['abertas', 'vencidas', 'a-vencer', 'pagas'] as const
 
-/** By what the sums are put together. */
+/** Groupings of the sums. */
 export const installmentGroupings = ['semana', 'mes', 'fornecedor'] as const
 
 /**
@@ -60,7 +60,7 @@ export const Installment = z.object({
   vencimento: z.string().nullable().describe('aaaa-MM-dd; null: a nota não diz quando a parcela vence.'),
   valor: z.number(),
   vencida: z.boolean().describe('Ninguém a marcou como paga, e o vencimento passou.'),
-  /** A person says so, and we know nothing of any payment; `quem` null: somebody who has no account any more. */
+  /** Set by a person, without knowledge of a payment; `quem` null: the account was deleted. */
   marcadaComoPaga: z.object({ quando: z.string(), quem: z.string().nullable() }).nullable(),
 })
 export type Installment = z.output<typeof Installment>
@@ -124,7 +124,7 @@ export const sumInstallments = route({
   }),
 })
 
-/** The parcels of a filter, to mark all of them. */
+/** Selects all parcels of a filter, to mark them. */
 export const selectInstallments = route({
   method: 'GET',
   path: '/v1/api/Vencimentos/selecao',
@@ -137,7 +137,7 @@ export const selectInstallments = route({
   data: z.object({ idsParcelas: z.array(z.string()), totalDeItens: z.number() }),
 })
 
-/** Says of parcels that they were paid, or takes that back. */
+/** Marks parcels as paid, or removes the mark. */
 export const markPaid = route({
   method: 'PUT',
   path: '/v1/api/Vencimentos/pagas',

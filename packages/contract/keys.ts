@@ -4,7 +4,7 @@ import { route } from './route.ts'
 
 export { KeyForm, keyDaysMax } from './forms.ts'
 
-// Keys with which other programs make calls; all of it ours. None of these calls can be made with one.
+// API keys for other programs, which cannot make the calls below. All of it is ours.
 
 /** The API keys of the workspace, the newest first; ours. */
 export const listKeys = route({
@@ -52,7 +52,7 @@ const whichKey = z
   .min(1, 'Informe a chave de API.')
   .max(100, 'Informe a chave de API.')
 
-/** Gives a key another name; ours. */
+/** Renames a key; ours. */
 export const renameKey = route({
   method: 'PUT',
   path: '/v1/api/Chaves',

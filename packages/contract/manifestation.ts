@@ -107,7 +107,7 @@ export const previewManifestation = route({
   data: z.object({
     permitidos: z.array(z.string()),
     impedidos: z.array(z.object({ idDfe: z.string(), numero: z.number(), emitente: z.string(), motivo: z.string() })),
-    /** The last instant for the permitted document whose deadline ends first; null: none has a known one. */
+    /** Earliest deadline of the permitted documents; null: none is known. */
     primeiroPrazo: z.string().nullable(),
   }),
 })

@@ -4,15 +4,15 @@ import { cnpjBase, parseCnpj } from '@vigia/dfe/cnpj'
 export interface PasswordList {
   /** The text is one password, for all files. */
   shared: string | null
-  /** In the order of the lines. A line gives two when its password may end at the next separator. */
+  /** In line order. A line yields two passwords when its password may end at the next separator. */
   named: { cnpj: string; passwords: string[] }[]
-  /** Numbers of the lines that give nothing, from 1. */
+  /** Numbers of unreadable lines, from 1. */
   unread: number[]
 }
 
 /**
- * Reads a list with a line `CNPJ;senha` for each company, as it is pasted or saved by a spreadsheet (`;`, `,` or tab, CNPJ with or without mask,
- * a line with names of columns above), or one password alone. Never throws.
+ * Parses a list of `CNPJ;senha` lines, pasted or saved by a spreadsheet (`;`, `,` or tab, CNPJ with
+ * or without mask, optional header), or a single password. Never throws.
  */
 export function readPasswordList(text: string): PasswordList {
   const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/)
@@ -52,7 +52,7 @@ function unquoted(field: string): string {
 }
 
 /**
- * The passwords to try on a file, each once: first those of a CNPJ that its name holds, then those of one with the same base, then all others,
+ * Passwords to try on a file, each once: those of a CNPJ in its name, of the same base, all others,
  * and last those of CNPJs that have their certificate (`done`).
  */
 export function passwordsFor(

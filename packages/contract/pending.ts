@@ -4,7 +4,8 @@ import { status } from '@vigia/dfe/families/statuses'
 import type { Due } from './agenda.ts'
 import { listPath } from './codes.ts'
 
-// A number and the link beside it come from one object: the call that lists what it counts, and the address that shows it.
+// One object holds the call that lists what a number counts and the address that shows it, because
+// a number and its link must agree.
 
 /** The documents that a number counts, in the words of the list's query. */
 interface DocumentsQuery {
@@ -20,7 +21,7 @@ interface DocumentsQuery {
   Ordem?: 'prazo'
 }
 
-/** A list of exactly what a number counts. */
+/** The list behind a number. */
 export interface NumberList {
   path: string
   query: Readonly<Record<string, string | number>>

@@ -7,7 +7,7 @@ import { route } from './route.ts'
 /** How long a remark may be, and how many a document has at most. */
 export const remarkMax = { length: 1_000, count: 100 }
 
-/** A remark of somebody about a document. */
+/** A remark about a document. */
 export const RemarkForm = z.object({
   idDfe: z.string({ error: 'Informe o documento.' }).min(1, 'Informe o documento.'),
   texto: z
@@ -21,10 +21,10 @@ export const RemarkForm = z.object({
 export const Remark = z.object({
   idObservacao: z.string(),
   texto: z.string(),
-  /** Null: somebody who has no account any more. */
+  /** Null: the account was deleted. */
   autor: z.string().nullable(),
   quando: z.string(),
-  /** The person who asks may remove it: wrote it, or administers the workspace. */
+  /** The caller may delete it, as author or administrator. */
   apagavel: z.boolean(),
 })
 export type Remark = z.output<typeof Remark>
@@ -63,7 +63,7 @@ const chosenDocuments = z
   .min(1, 'Escolha os documentos.')
   .max(checkedMax, `Escolha no máximo ${checkedMax.toLocaleString('pt-BR')} documentos de cada vez.`)
 
-/** Says of documents that a person has looked at them and found them right, or takes that back. */
+/** Marks documents as checked, or removes the mark. */
 export const markChecked = route({
   method: 'PUT',
   path: '/v1/api/DocumentosFiscais/conferidas',
@@ -81,7 +81,7 @@ export const markChecked = route({
 /** Marks for work done elsewhere: booked, or handed on. */
 export const doneMarks = ['lancada', 'entregue'] as const
 
-/** Says of documents that a person has booked them or handed them on, or takes that back. */
+/** Marks documents as booked or handed on, or removes the mark. */
 export const markDone = route({
   method: 'PUT',
   path: '/v1/api/DocumentosFiscais/marcas',

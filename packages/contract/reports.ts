@@ -8,11 +8,11 @@ import { route } from './route.ts'
 export const reportSubjects = ['compras', 'emitidas', 'fretes'] as const
 export type ReportSubject = (typeof reportSubjects)[number]
 
-/** By what it is grouped. */
+/** Groupings of a report. */
 export const reportGroups = ['participante', 'mes', 'cfop', 'ncm', 'uf', 'produto', 'trecho'] as const
 export type ReportGroup = (typeof reportGroups)[number]
 
-/** By what a subject can be grouped: a CT-e has no items, and an NF-e no lane. */
+/** Groupings of each subject: a CT-e has no items, and an NF-e no lane. */
 export const groupsOf: Record<ReportSubject, readonly ReportGroup[]> = {
   compras: ['participante', 'mes', 'cfop', 'ncm', 'uf', 'produto'],
   emitidas: ['participante', 'mes', 'cfop', 'ncm', 'uf', 'produto'],
@@ -26,7 +26,7 @@ export const subjectNames: Record<ReportSubject, string> = {
   fretes: 'Fretes',
 }
 
-/** How the groups of a subject are called: the other side of a document is its supplier, its customer or its carrier. */
+/** Names the groups of a subject; a participant is a supplier, customer or carrier. */
 export function groupName(subject: ReportSubject, group: ReportGroup): string {
   return group === 'participante' ? participantNames[subject] : groupNames[group]
 }
@@ -40,7 +40,7 @@ const groupNames = { mes: 'mês', cfop: 'CFOP', ncm: 'NCM', uf: 'UF', produto: '
  */
 export type LineGroup = Exclude<ReportGroup, 'mes'> | 'classificacao'
 
-/** A line as lists are filtered by it: `uf:PR`; null: it is not written so. */
+/** Parses a line filter such as `uf:PR`; null if malformed. */
 export function reportLine(text: string): { group: LineGroup; key: string } | null {
   const [, group, key = ''] = /^(participante|cfop|ncm|uf|produto|trecho|classificacao):([^\0]{0,14})$/.exec(text) ?? []
   if (group === undefined || (group === 'produto' && !(/^\d{1,10}$/.test(key) && Number(key) < 2 ** 31))) return null

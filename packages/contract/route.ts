@@ -14,7 +14,7 @@ export type Scope = (typeof scopes)[number]
 export const memberRoles = ['administrador', 'fiscal', 'leitura', 'auditor'] as const
 export type MemberRole = (typeof memberRoles)[number]
 
-/** Whether a person who is `role` in the workspace may make the calls for which one has to be `atLeast`. */
+/** Whether a person with `role` may make calls that require `atLeast`. */
 export function mayAs(role: MemberRole, atLeast: RouteDefinition['atLeast'] = 'administrador'): boolean {
   return atLeast === 'pessoa' || atLeast === 'leitura' || role === 'administrador' || role === atLeast
 }
@@ -25,7 +25,7 @@ export interface RouteDefinition {
   /** Path with `{name}` for parameters, as printed in the specification. */
   path: string
   access: Access
-  /** The least that a person has to be in the workspace; `pessoa`: it is about the person who asks. Without one it is for `administrador`. */
+  /** Least role for the call; `pessoa`: about the caller's account. Default: `administrador`. */
   atLeast?: 'pessoa' | 'leitura' | 'fiscal' | 'administrador'
   /**
    * Whether the person must have confirmed their identity in the last ten minutes: `always`, or for

@@ -4,7 +4,7 @@ import { route } from './route.ts'
 
 export { ContactForm } from './forms.ts'
 
-/** Sends a message to the operator of the product; ours: the specification shows a form and no call. */
+/** Sends a message to the operator; ours, because the specification has the form without a call. */
 export const sendContact = route({
   method: 'POST',
   path: '/v1/api/Contato',
@@ -50,20 +50,20 @@ export const SiteSettings = z.object({
       }),
     )
     .length(6),
-  /** Numbers and testimonials are examples, and the pages say so. */
+  /** Whether numbers and testimonials are examples, which the pages then tell. */
   exemplos: z.object({ numeros: z.boolean(), depoimentos: z.boolean() }),
-  /** The password of the certificates that `certificado-de-teste` gives; null where there are none. */
+  /** Password of the certificates of `certificado-de-teste`; null where there are none. */
   senhaDoCertificadoDeTeste: z.string().nullable(),
-  /** A simulated installation that others than who runs it reach: it takes only those certificates. */
+  /** A simulated installation open to the public, which accepts only those certificates. */
   demonstracaoAberta: z.boolean(),
   pesquisa: z.object({ endereco: z.string(), ambiente: z.string() }).nullable(),
-  /** Null where the operator has not said it. */
+  /** Null: not set by the operator. */
   privacidade: z.object({
     /** Legal controller of the installation: name, CNPJ, address. */
     responsavel: statement,
     /** The encarregado of the LGPD (art. 41), and how to reach them. */
     encarregado: statement,
-    /** Incidents that people were told of, or that there were none. */
+    /** Security incidents reported to people, or a statement that there were none. */
     incidentes: statement,
   }),
 })
@@ -134,13 +134,16 @@ export const exampleSite: Pick<SiteSettings, 'numeros' | 'depoimentos'> = {
   ],
 }
 
-/** `settings` with `%NUMEROS_UPTIME%` in the place of each text or number: what a page is finished with before its installation is known. */
+/**
+ * Replaces each text and number of `settings` by a placeholder like `%NUMEROS_UPTIME%`, for pages
+ * built before their installation is known.
+ */
 export function placesFor<T extends Partial<SiteSettings>>(settings: T): T {
   // Numbers become texts too: a page only shows them.
   return mapLeaves(settings, '', (_, name) => `%${name}%`) as T
 }
 
-/** A finished page with the settings in their places, escaped; what an installation does not have is an empty text. */
+/** Fills the placeholders of a page with escaped settings; missing ones become empty text. */
 export function fillPage(html: string, settings: SiteSettings): string {
   const words = new Map<string, string>()
   mapLeaves(settings, '', (value, name) => words.set(name, escapeHtml(String(value ?? ''))))

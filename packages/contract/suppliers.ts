@@ -4,7 +4,10 @@ import { route } from './route.ts'
 
 // Everything about one issuer of documents, with all CNPJs of its root. All of it is ours.
 
-/** How many months the sums of an issuer go back, this one included, of how many of its last documents events and taxes are told, and how many products are looked at. */
+/**
+ * Limits of an issuer's data: months of sums including this one, last documents for events and
+ * taxes, and products.
+ */
 export const supplierMax = { months: 24, documents: 1_000, products: 20_000 }
 
 const params = z.object({

@@ -4,7 +4,7 @@ import { memberRoles, route } from './route.ts'
 
 export { AcceptInvitationForm, InvitationForm, MemberForm, peopleMax, WorkspaceForm } from './forms.ts'
 
-// The people of a workspace, and the workspaces of a person; all of it ours.
+// Members of a workspace, and workspaces of a person. All of it is ours.
 
 const which = (what: string) =>
   z
@@ -68,7 +68,7 @@ export const updateWorkspace = route({
   data: z.null(),
 })
 
-/** Sends a letter with a link that lets somebody in; the answer does not tell whether the e-mail has an account. Ours. */
+/** Sends an invitation by e-mail; the answer does not reveal whether an account exists. Ours. */
 export const invite = route({
   method: 'POST',
   path: '/v1/api/Equipe/convites',
@@ -106,7 +106,7 @@ export const withdrawInvitation = route({
   data: z.null(),
 })
 
-/** Changes what a person may; ours. */
+/** Changes the rights of a member; ours. */
 export const changeMember = route({
   method: 'PUT',
   path: '/v1/api/Equipe/pessoas',
@@ -119,7 +119,7 @@ export const changeMember = route({
   data: z.null(),
 })
 
-/** Puts a person out; ours. */
+/** Removes a member; ours. */
 export const removeMember = route({
   method: 'POST',
   path: '/v1/api/Equipe/pessoas/remover',
@@ -189,7 +189,7 @@ export const getInvitation = route({
     email: z.string(),
     papel: z.enum(memberRoles),
     validoAte: z.string(),
-    /** The e-mail has an account, which has to enter to accept; else one is made. */
+    /** The e-mail has an account, which must log in to accept; otherwise one is created. */
     temConta: z.boolean(),
   }),
 })
@@ -205,7 +205,7 @@ export const acceptInvitation = route({
   data: z.null(),
 })
 
-/** Accepts an invitation with the account of the session, and opens a session in the workspace; ours. */
+/** Accepts an invitation with the account of the session, and opens a session there; ours. */
 export const joinWorkspace = route({
   method: 'POST',
   path: '/v1/api/Convites/entrar',

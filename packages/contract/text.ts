@@ -88,14 +88,14 @@ export function formatDate(text: string): string {
   return text.replace(/^(\d{4})-(\d{2})-(\d{2}).*$/s, '$3/$2/$1')
 }
 
-/** dd/MM/yyyy of an instant, in the time zone of the person; a date without time is that day wherever it is read. */
+/** dd/MM/yyyy of an instant in the local time zone; a date without time stays that day. */
 export function formatInstantDate(instant: string): string {
   if (/^\d{4}-\d{2}-\d{2}$/.test(instant)) return formatDate(instant)
   const date = new Date(instant)
   return Number.isNaN(date.getTime()) ? 'Data inválida' : `${dayOfYear(date)}/${date.getFullYear()}`
 }
 
-/** HH:mm of a date as it is written; empty when the document gives the day only. */
+/** HH:mm of a date as written; empty when the document has only the day. */
 export function formatWrittenTime(text: string): string {
   return /T(\d{2}:\d{2})/.exec(text)?.[1] ?? ''
 }
@@ -140,7 +140,7 @@ export function formatRelative(instant: string | null, now: Date): string {
   return relative().format(Math.trunc(seconds / 31_536_000), 'year')
 }
 
-/** "20/11" of an instant, with the year when it is another one than that of `now`; in the time zone of the person. */
+/** "20/11" of an instant in the local time zone, with the year when it is not that of `now`. */
 export function formatShortDay(date: Date, now = new Date()): string {
   return date.getFullYear() === now.getFullYear() ? dayOfYear(date) : `${dayOfYear(date)}/${date.getFullYear()}`
 }

@@ -174,14 +174,14 @@ export const Dashboard = z.object({
       idDfe: z.string().optional(),
     }),
   ),
-  /** Ours: the days of the current month until today (aaaa-MM-dd), by date of issue, those without documents too. */
+  /** Ours: documents by issue date, for each day of the month until today (aaaa-MM-dd). */
   documentosPorDia: z.array(z.object({ dia: z.string(), qtdNfe: z.number(), qtdCte: z.number() })).optional(),
   /** Ours: what asks for a person; `pendingLists` has what each number counts. */
   pendencias: z
     .object({
       /** NF-e of the last 90 days with only the summary here. */
       resumos: z.number(),
-      /** NF-e of the last 90 days that the companies know of and have not answered for good (Ciência). */
+      /** NF-e of the last 90 days with a Ciência but without a conclusive answer. */
       aguardandoResposta: z.number(),
       /** NF-e and CT-e of the current month that were cancelled. */
       canceladasNfe: z.number(),
@@ -196,7 +196,7 @@ export const Dashboard = z.object({
       confirmacoesSugeridas: z.number(),
       desconhecimentosPreparados: z.number(),
       aguardamSegunda: z.number(),
-      /** Open alerts, and those of the three graver bands. */
+      /** Open alerts, and the counts of the three most serious bands. */
       alertas: z.number(),
       alertasCriticos: z.number(),
       alertasAltos: z.number(),
@@ -229,7 +229,7 @@ export const getDashboard = route({
 
 const count = z.object({ usadas: z.number(), limite: z.number().nullable() })
 
-/** The plan of a workspace, what it allows and what of it is used (section 9); ours, beyond the specification. */
+/** The plan of a workspace with its limits and their use (section 9); ours. */
 export const Plan = z.object({
   tipoPlano: z.number(),
   nome: z.string(),
@@ -241,7 +241,7 @@ export const Plan = z.object({
   pagoAte: z.string().nullable(),
   capturaPausada: z.boolean(),
   empresas: count,
-  /** Documents that arrived in this month, counted up to a hundred thousand; beyond the limit they are captured and kept all the same. */
+  /** Documents received this month, up to 100,000; beyond the limit they are still captured. */
   documentosNoMes: count,
 })
 export type Plan = z.output<typeof Plan>
@@ -372,9 +372,9 @@ export const AnnouncementRow = z.object({
   tipo: z.enum(messageKinds),
   titulo: z.string(),
   texto: z.string(),
-  /** Path of the screen that shows what it is about; null: none shows more than the text. */
+  /** Path of the screen that shows its subject; null: there is none. */
   tela: z.string().nullable(),
-  /** Path of another screen, where one does not show all of it. */
+  /** Path of a second screen, when the first shows only part of it. */
   outraTela: z.string().nullable(),
   /** True if this account has read it, or this session caused it. */
   lido: z.boolean(),
