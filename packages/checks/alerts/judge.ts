@@ -79,7 +79,7 @@ function applies({ issuerBase, companyBase, ceiling, until }: AllowEntry, facts:
   )
 }
 
-function firedOf({ id, version, family, weight }: Rule, finding: Finding, learning: boolean): Fired {
+function firedOf({ id, version = 1, family, weight }: Rule, finding: Finding, learning: boolean): Fired {
   const { inputs, compared = [], sentence } = finding
   return { id, version, family, weight: finding.weight ?? weight, inputs, compared, sentence, learning }
 }

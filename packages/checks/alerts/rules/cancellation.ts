@@ -7,7 +7,6 @@ import { jaccard, type Rule, within } from './rule.ts'
 export const cancellationRules: Rule[] = [
   {
     id: 'S36',
-    version: 1,
     name: 'Cancelada depois de usada',
     family: 'cancellation',
     weight: 0.8,
@@ -27,7 +26,6 @@ export const cancellationRules: Rule[] = [
   },
   {
     id: 'S37',
-    version: 1,
     name: 'Cancelada e emitida de novo com outro valor',
     family: 'cancellation',
     weight: 0.25,
@@ -52,7 +50,6 @@ export const cancellationRules: Rule[] = [
   },
   {
     id: 'S38',
-    version: 1,
     name: 'Cancela por hábito',
     family: 'cancellation',
     weight: 0.25,
@@ -73,7 +70,6 @@ export const cancellationRules: Rule[] = [
   },
   {
     id: 'S39',
-    version: 1,
     name: 'Carta de correção do que ela não pode corrigir',
     family: 'cancellation',
     weight: 0.35,
@@ -90,7 +86,6 @@ export const cancellationRules: Rule[] = [
   },
   {
     id: 'S40',
-    version: 1,
     name: 'Carta de correção tardia',
     family: 'cancellation',
     weight: 0.15,

@@ -19,7 +19,6 @@ export function isNewAndBig({ isNew, value, history }: View): boolean {
 export const identityRules: Rule[] = [
   {
     id: 'S01',
-    version: 1,
     name: 'Fornecedor novo com valor relevante',
     family: 'identity',
     weight: 0.35,
@@ -35,7 +34,6 @@ export const identityRules: Rule[] = [
   },
   {
     id: 'S02',
-    version: 1,
     name: 'Primeiro contato',
     family: 'identity',
     weight: 0.1,
@@ -51,7 +49,6 @@ export const identityRules: Rule[] = [
   },
   {
     id: 'S13',
-    version: 1,
     name: 'Emitente recém-nascido',
     family: 'identity',
     weight: 0.35,
@@ -69,7 +66,6 @@ export const identityRules: Rule[] = [
   },
   {
     id: 'S17',
-    version: 1,
     name: 'Nome parecido com o de um fornecedor conhecido',
     family: 'identity',
     weight: 0.45,
@@ -93,7 +89,6 @@ export const identityRules: Rule[] = [
   },
   {
     id: 'S18',
-    version: 1,
     name: 'Identidade mudou',
     family: 'identity',
     weight: 0.25,
@@ -122,7 +117,6 @@ export const identityRules: Rule[] = [
   },
   {
     id: 'S19',
-    version: 1,
     name: 'Contato igual ao de outro fornecedor',
     family: 'identity',
     weight: 0.25,
@@ -146,7 +140,6 @@ export const identityRules: Rule[] = [
   },
   {
     id: 'S20',
-    version: 1,
     name: 'Endereçada ao estabelecimento errado',
     family: 'identity',
     families: [nfe.id],
@@ -175,7 +168,6 @@ export const identityRules: Rule[] = [
   },
   {
     id: 'S32',
-    version: 1,
     name: 'Terceiro novo no autXML',
     family: 'identity',
     weight: 0.1,
@@ -196,7 +188,6 @@ export const identityRules: Rule[] = [
   },
   {
     id: 'S46',
-    version: 1,
     name: 'Campanha contra várias empresas',
     family: 'identity',
     weight: 0.6,

@@ -7,7 +7,6 @@ import type { Rule } from './rule.ts'
 export const integrityRules: Rule[] = [
   {
     id: 'S11',
-    version: 1,
     name: 'Mesmo número duas vezes',
     family: 'integrity',
     weight: 0.6,
@@ -29,7 +28,6 @@ export const integrityRules: Rule[] = [
   },
   {
     id: 'S24',
-    version: 1,
     name: 'Integridade quebrada',
     family: 'integrity',
     weight: 1,
@@ -43,7 +41,6 @@ export const integrityRules: Rule[] = [
   },
   {
     id: 'S25',
-    version: 1,
     name: 'Documento de teste',
     family: 'integrity',
     weight: 1,

@@ -11,7 +11,6 @@ const lineMin = 10_000
 export const itemRules: Rule[] = [
   {
     id: 'S26',
-    version: 1,
     name: 'CFOP não combina com o destino',
     family: 'tax',
     weight: 0.2,
@@ -38,7 +37,6 @@ export const itemRules: Rule[] = [
   },
   {
     id: 'S27',
-    version: 1,
     name: 'CFOP que este fornecedor nunca usou',
     family: 'tax',
     weight: 0.2,
@@ -63,7 +61,6 @@ export const itemRules: Rule[] = [
   },
   {
     id: 'S28',
-    version: 1,
     name: 'Mercadoria que a empresa nunca comprou',
     family: 'value',
     weight: 0.25,
@@ -86,7 +83,6 @@ export const itemRules: Rule[] = [
   },
   {
     id: 'S29',
-    version: 1,
     name: 'Preço mudou de repente',
     family: 'value',
     weight: 0.3,
@@ -106,7 +102,6 @@ export const itemRules: Rule[] = [
   },
   {
     id: 'S30',
-    version: 1,
     name: 'Quantidade fora do comum',
     family: 'value',
     weight: 0.2,
@@ -131,7 +126,6 @@ export const itemRules: Rule[] = [
   },
   {
     id: 'S31',
-    version: 1,
     name: 'Tributação do produto mudou',
     family: 'tax',
     weight: 0.2,
@@ -151,7 +145,6 @@ export const itemRules: Rule[] = [
   },
   {
     id: 'S47',
-    version: 1,
     name: 'Mesmos itens de dois fornecedores',
     family: 'value',
     weight: 0.45,

@@ -9,7 +9,6 @@ import type { Finding, Rule } from './rule.ts'
 export const logisticsRules: Rule[] = [
   {
     id: 'S21',
-    version: 1,
     name: 'Sem sinal de transporte',
     family: 'logistics',
     weight: 0.35,
@@ -29,7 +28,6 @@ export const logisticsRules: Rule[] = [
   },
   {
     id: 'S41',
-    version: 1,
     name: 'Frete cobrado duas vezes',
     family: 'logistics',
     weight: 0.5,
@@ -58,7 +56,6 @@ export const logisticsRules: Rule[] = [
   },
   {
     id: 'S42',
-    version: 1,
     name: 'Frete fora do comum',
     family: 'logistics',
     weight: 0.3,
@@ -97,7 +94,6 @@ export const logisticsRules: Rule[] = [
   },
   {
     id: 'S43',
-    version: 1,
     name: 'Tomador errado do frete',
     family: 'logistics',
     weight: 0.45,
@@ -124,7 +120,6 @@ export const logisticsRules: Rule[] = [
   },
   {
     id: 'S44',
-    version: 1,
     name: 'CT-e sem nota conhecida',
     family: 'logistics',
     weight: 0.3,
@@ -148,7 +143,6 @@ export const logisticsRules: Rule[] = [
   },
   {
     id: 'S45',
-    version: 1,
     name: 'CT-e substituto ou complementar',
     family: 'logistics',
     weight: 0.2,

@@ -9,7 +9,8 @@ export type Family = 'identity' | 'value' | 'timing' | 'logistics' | 'tax' | 'in
 /** A rule: what it says, how much it weighs, and how it finds what it says. */
 export interface Rule {
   id: string
-  version: number
+  /** Missing: 1. */
+  version?: number
   /** In Portuguese, for people. */
   name: string
   family: Family

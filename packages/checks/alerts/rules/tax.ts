@@ -11,7 +11,6 @@ const saleCfop = /^[567](?:10[1-9]|11[0-5]|11[89]|12[0-3]|40[1-5])$/
 export const taxRules: Rule[] = [
   {
     id: 'S22',
-    version: 1,
     name: 'Condições de pagamento estranhas',
     family: 'tax',
     weight: 0.2,
@@ -25,7 +24,6 @@ export const taxRules: Rule[] = [
   },
   {
     id: 'S23',
-    version: 1,
     name: 'A soma não fecha',
     family: 'tax',
     weight: 0.5,
@@ -40,7 +38,6 @@ export const taxRules: Rule[] = [
   },
   {
     id: 'S33',
-    version: 1,
     name: 'Nota de entrada do emitente em nosso nome',
     family: 'tax',
     families: [nfe.id],

@@ -25,7 +25,6 @@ const numberOf = (chave: string) => chaveParts(chave).numero
 export const timingRules: Rule[] = [
   {
     id: 'S06',
-    version: 1,
     name: 'Rajada de documentos',
     family: 'timing',
     weight: 0.3,
@@ -51,7 +50,6 @@ export const timingRules: Rule[] = [
   },
   {
     id: 'S09',
-    version: 1,
     name: 'Hora incomum',
     family: 'timing',
     weight: 0.1,
@@ -74,7 +72,6 @@ export const timingRules: Rule[] = [
   },
   {
     id: 'S12',
-    version: 1,
     name: 'Numeração cativa',
     family: 'timing',
     weight: 0.3,
@@ -102,7 +99,6 @@ export const timingRules: Rule[] = [
   },
   {
     id: 'S14',
-    version: 1,
     name: 'Numeração anda para trás',
     family: 'timing',
     weight: 0.15,
@@ -128,7 +124,6 @@ export const timingRules: Rule[] = [
   },
   {
     id: 'S15',
-    version: 1,
     name: 'Autorizada tarde ou com data adiantada',
     family: 'timing',
     weight: 0.15,
@@ -153,7 +148,6 @@ export const timingRules: Rule[] = [
   },
   {
     id: 'S16',
-    version: 1,
     name: 'Contingência nunca vista',
     family: 'timing',
     weight: 0.1,

@@ -24,7 +24,6 @@ function isDuplicateOf(view: View, other: PairDocument): number | null {
 export const valueRules: Rule[] = [
   {
     id: 'S03',
-    version: 1,
     name: 'Valor fora do comum para o fornecedor',
     family: 'value',
     weight: 0.4,
@@ -47,7 +46,6 @@ export const valueRules: Rule[] = [
   },
   {
     id: 'S04',
-    version: 1,
     name: 'Valor fora do comum para a empresa',
     family: 'value',
     weight: 0.25,
@@ -64,7 +62,6 @@ export const valueRules: Rule[] = [
   },
   {
     id: 'S05',
-    version: 1,
     name: 'Fornecedor parado volta com valor alto',
     family: 'value',
     weight: 0.3,
@@ -85,7 +82,6 @@ export const valueRules: Rule[] = [
   },
   {
     id: 'S07',
-    version: 1,
     name: 'Fracionamento abaixo do limite',
     family: 'value',
     weight: 0.35,
@@ -110,7 +106,6 @@ export const valueRules: Rule[] = [
   },
   {
     id: 'S08',
-    version: 1,
     name: 'Valor redondo',
     family: 'value',
     weight: 0.15,
@@ -127,7 +122,6 @@ export const valueRules: Rule[] = [
   },
   {
     id: 'S10',
-    version: 1,
     name: 'Provável duplicidade',
     family: 'value',
     families: [nfe.id],
