@@ -405,11 +405,12 @@ test('nothing is sent to others before the e-mail of the account is confirmed', 
   const asked = { ...ctx, config: { ...ctx.config, mail: { ...ctx.config.mail, smtpUrl: 'smtp://127.0.0.1:1' } } }
   const run = (path: unknown, body: object) =>
     webhookRoutes.find(({ route }) => route === path)!.run(asked, { body, query: {} } as never, session, {} as never)
-  for (const tried of [
-    run(addRoute, { endereco: url, tipos: all, idsEmpresas: null }),
-    run(testRoute, { idWebhook: publicId }),
-  ])
-    await expect(tried).rejects.toMatchObject({
+  const calls: [unknown, object][] = [
+    [addRoute, { endereco: url, tipos: all, idsEmpresas: null }],
+    [testRoute, { idWebhook: publicId }],
+  ]
+  for (const [path, body] of calls)
+    await expect(run(path, body)).rejects.toMatchObject({
       code: 'conflict',
       message: expect.stringMatching(/^Antes de enviar avisos a outros sistemas, confirme o e-mail/),
     })
