@@ -253,7 +253,7 @@ export const signUp = route({
   data: z.null(),
 })
 
-/** Requests an e-mail with a link (section 7); the answer does not reveal accounts. */
+/** Requests a recovery link (section 7); the answer is the same whether an account exists or not. */
 export const requestRecovery = route({
   method: 'POST',
   path: '/v1/api/RecuperarSenha',

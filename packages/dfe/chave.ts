@@ -19,7 +19,7 @@ export function parseChave(text: string): string | null {
 export function cleanChave(text: string): string {
   const query = /[?&](?:chNFe|chCTe|p)=([0-9a-z]{44})(?![0-9a-z])/i.exec(text)
   if (query?.[1]) return query[1].toUpperCase()
-  // A CNPJ may begin with these letters: only before something as long as a chave are they a prefix.
+  // These letters may begin a CNPJ: they are a prefix only before the length of a chave.
   return text
     .toUpperCase()
     .replace(/[^0-9A-Z]/g, '')

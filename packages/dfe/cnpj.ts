@@ -5,7 +5,7 @@ export type Cnpj = string & { readonly cnpj: unique symbol }
 export function parseCnpj(text: string): Cnpj | null {
   const cnpj = text.toUpperCase().replace(/[\s./-]/g, '')
   if (!/^[0-9A-Z]{12}[0-9]{2}$/.test(cnpj)) return null
-  // Fourteen zeros satisfy the arithmetic and stand for "no CNPJ" in the documents (rejections 489 and 627).
+  // Fourteen zeros pass the check digits, but mean "no CNPJ" in documents (rejections 489 and 627).
   if (cnpj === '00000000000000') return null
   return cnpj.slice(12) === cnpjCheckDigits(cnpj.slice(0, 12)) ? (cnpj as Cnpj) : null
 }

@@ -1,6 +1,6 @@
 import type { CteDetails, Fields, NfeDetails, NfeItem, Problem, Reference, ReformGroups } from './facts.ts'
 
-// The limits of the layout (MOC 7.0: det, dup, rastro); of what a CT-e cites it has none.
+// Limits of the layout (MOC 7.0: det, dup, rastro); it sets none for documents cited by a CT-e.
 const itemsMax = 990
 const duesMax = 120
 const lotsMax = 500
@@ -237,7 +237,7 @@ export interface NfeContents extends CommonContents {
   totals: Named<typeof totalNames>
   /** IBSCBSTot, ISTot and vNFTot; undefined without any of them. */
   reformTotals?: Named<typeof reformTotalNames>
-  /** `compra/xPed` and those of the items, each once. */
+  /** `compra/xPed` of the note and its items, without duplicates. */
   orders: string[]
 }
 

@@ -198,7 +198,7 @@ test.each([
   expect(details(xml)).toBeNull()
 })
 
-// Whatever stands where: names of the layouts in any order and depth.
+// Names of the layouts in any order and depth.
 const names =
   'ide emit dest enderEmit det prod imposto ICMS IPI IBSCBS gIBSCBS gIBSUF gRed IS vBC rastro total ICMSTot cobr fat dup transp vol pag detPag tPag toma toma3 toma4 rem exped infCTeNorm infCarga infQ vPrest Comp compl Entrega ObsCont NFref refNFe chave vNF xNome CNPJ detGTV infEspecie __proto__ toString'.split(
     ' ',

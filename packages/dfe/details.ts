@@ -228,8 +228,8 @@ function picked(node: XmlElement | undefined, paths: string[]): Fields {
   )
 }
 
-// Wherever a layout puts them: new groups that name documents come every year. Forty-four equal digits stand for a chave that is kept from
-// the readers of autXML (MOC CT-e 4.00, infDoc).
+// Searches everywhere, because new groups that name documents come every year. Forty-four equal
+// digits mean a chave hidden from readers of autXML (MOC CT-e 4.00, infDoc).
 function referencesOf(document: XmlElement): Reference[] {
   const found = new Map<string, string>()
   const visit = (element: XmlElement, path: string) => {

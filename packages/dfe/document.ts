@@ -35,7 +35,7 @@ export function children(node: XmlElement | undefined, path: string): XmlElement
   return parent.children.filter((element) => element.name === name)
 }
 
-/** `text` as it is shown: trimmed, without the marks of direction that turn what stands beside a name around. */
+/** Trims a text and removes direction marks, which would reorder neighbouring text. */
 export function shownText(text: string): string {
   return text.replace(/[\u202A-\u202E\u2066-\u2069]/g, '').trim()
 }
@@ -46,7 +46,11 @@ export function value(node: XmlElement | undefined, path: string): string | unde
   return found === undefined ? undefined : shownText(found.text) || undefined
 }
 
-/** A date as documents write it: `AAAA-MM-DDThh:mm:ss` of its own place, and the offset in minutes or null without one; a date alone is midnight; null when it is none of the calendar (MOC 7.0, data e hora no formato UTC; `dEmi` up to layout 2.00). */
+/**
+ * Parses a date of a document (`AAAA-MM-DDThh:mm:ss`, local) and its offset in minutes, null
+ * without one; a date alone is midnight. Null if it is no valid date (MOC 7.0, data e hora no
+ * formato UTC; `dEmi` up to layout 2.00).
+ */
 export function localTime(text: string): { local: string; offset: number | null } | null {
   const match = timePattern.exec(text)
   if (match === null) return null

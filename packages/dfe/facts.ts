@@ -62,7 +62,7 @@ export interface EventFacts {
   root: string
   /** True for a `resEvento`. */
   summary: boolean
-  /** A `resEvento` is only given of registered events; `duplicate` is known from the authority's refusal to register it twice. */
+  /** A `resEvento` is always of a registered event; `duplicate`: refused as already registered. */
   registration: 'registered' | 'duplicate' | 'none'
   chave: string
   tpEvento: number
@@ -83,7 +83,7 @@ export interface EventFacts {
   named?: string[]
 }
 
-/** A file that is none of the known documents, and why, as a sentence for people. */
+/** A file of an unknown kind, with the reason as a sentence for people. */
 export interface UnknownFacts {
   kind: 'unknown'
   root?: string

@@ -229,7 +229,7 @@ describe('proofOf', () => {
     const other2 = `<emit a="1">${other}</emit>`
     const rest = `${head}<tpEmis>1</tpEmis>`
     const forms: [string, Proof][] = [
-      // The first emit stands inside the ide: only the second one is that of the note.
+      // The first emit is inside ide; only the second one belongs to the note.
       [`<ide>${rest}<ide a="1">x</ide>${emit}</ide>${other2}`, 'chave'],
       [`<ide>${rest}<ide a="1">x</ide></ide>${emit}`, 'proved'],
       [`<ide>${rest}</ide><compl><compl a="1"></compl>${emit}</compl>${other2}`, 'chave'],

@@ -21,7 +21,7 @@ export function proofOf(xml: Uint8Array): Proof | null {
   const { root } = received
   const family = familyOfRoot(root)
   if (!family?.signed) return null
-  // As for a reader the root decides which of the two it is.
+  // The root element decides, as in readReceived.
   const prove = family.roots[root.name] === 'event' ? proofOfEvent : proofOfDocument
   return prove(received, family.signed)
 }
@@ -72,7 +72,7 @@ function proofOfEvent(received: ReceivedXml, layout: SignedLayout): Proof | null
   const isAlone = root.name === layout.event
   const [event, another] = isAlone ? [root] : children(root, layout.event)
   const [inf, second] = children(event, 'infEvento')
-  // A CT-e 2.00 authoriser put the registration beside the event without a retEventoCTe around it.
+  // A CT-e 2.00 authoriser put the registration beside the event, without a retEventoCTe.
   const [infRet, third] = isAlone
     ? []
     : [root, ...children(root, layout.response)].flatMap((one) => children(one, 'infEvento'))

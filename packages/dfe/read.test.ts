@@ -546,7 +546,7 @@ describe('anything else', () => {
       kind: 'unknown',
       reason: 'O arquivo começa por <nfeProc>, mas o seu namespace é de outro tipo de documento.',
     })
-    // An NF-e inside a CT-e is not what a person reads.
+    // The NF-e inside a CT-e must not be read.
     const both = `<cteProc xmlns="http://www.portalfiscal.inf.br/cte">${nfe()}<CTe><infCte/></CTe></cteProc>`
     expect(readDetails(new TextEncoder().encode(both))?.type).toBe('cte')
   })

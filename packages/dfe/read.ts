@@ -73,7 +73,7 @@ const rootsBySchema = new Map([
   ['procEventoNFe', ['procEventoNFe']],
   ['procCTe', ['cteProc']],
   ['procCTeOS', ['cteOSProc']],
-  // The package PL_CTe_400 named the root otherwise until NT 2026.002.
+  // The package PL_CTe_400 used another root name until NT 2026.002.
   ['procCTeSimp', ['cteSimpProc', 'cteProcSimp']],
   ['procGTVe', ['GTVeProc']],
   ['procEventoCTe', ['procEventoCTe']],

@@ -42,7 +42,7 @@ export function chaveOf(text: string | undefined, problems: Problem[]): string |
   return text
 }
 
-/** A date as written; '' when it is absent or is none, which is reported. */
+/** Returns a date as written; '' if it is missing or invalid, which is reported. */
 export function dateOf(text: string | undefined, what: string, problems: Problem[]): string {
   if (text === undefined) problems.push({ code: 'date-missing', message: `O documento não traz a data de ${what}.` })
   return optionalDateOf(text, what, problems) ?? ''
@@ -62,7 +62,7 @@ export function amountOf(text: string | undefined, problems: Problem[]): string 
   return '0'
 }
 
-/** The model of a document, two digits; anything else gives way to the one of the chave. */
+/** The model of a document, two digits; otherwise the model of the chave. */
 export function modelOf(text: string | undefined, ofChave: string): string {
   return text !== undefined && /^\d\d$/.test(text) ? text : ofChave
 }
@@ -106,7 +106,7 @@ export function taxIdOfChave(chave: string, problems: Problem[]): string {
 
 type Authorization = Pick<DocumentFacts, 'situation' | 'protocol' | 'authorizedAt' | 'cStat' | 'digest'>
 
-/** Situation by the cStat of the protocol (MOC 7.0 and MOC CT-e 4.00); a document without a protocol of its own proves nothing. */
+/** Situation by the cStat of the document's own protocol (MOC 7.0 and MOC CT-e 4.00). */
 export function authorizationOf(protocol: XmlElement | undefined, chave: string, problems: Problem[]): Authorization {
   const infProt = child(protocol, 'infProt')
   if (infProt === undefined) return { situation: 'no-protocol' }

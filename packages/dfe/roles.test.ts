@@ -44,7 +44,7 @@ describe('rolesOf', () => {
     expect(roles).toBe(mask(unnamedRole))
     expect(primaryRole('nfe', roles)).toBe(3)
     expect(primaryRole('cte', roles)).toBe(3)
-    // An event may still give it a part.
+    // An event may still add a role.
     expect(primaryRole('nfe', roles | mask(2))).toBe(2)
   })
 

@@ -10,7 +10,7 @@ export const roleNames: readonly string[] = families
 
 const thirdParty = 3
 
-/** Stands in a set of roles for "the document names it nowhere": an event may have admitted it (NT 2014.002, ator interessado); shown as Terceiro. */
+/** Role of a party admitted by an event only (NT 2014.002, ator interessado); shown as Terceiro. */
 export const unnamedRole = 8
 
 /** The one role shown of a set of roles, a bit mask of `1 << code` (NT 2014.002; MOC CT-e 4.00 eventos 110111 and 610110). */

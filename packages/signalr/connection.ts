@@ -12,7 +12,7 @@ import type { HubTransport, TransportListener } from './transports.ts'
 
 /** The user of a token. */
 export interface HubIdentity<User> {
-  /** Tells users apart: connections of one key belong together. */
+  /** Identifies the user: connections with equal keys belong together. */
   key: string
   user: User
   /** When the token ends, in milliseconds since 1970; absent: never by itself. */
@@ -32,8 +32,8 @@ export interface Client<User> {
   /** Not a secret: it may be sent to others. */
   readonly connectionId: string
   /**
-   * Settled when everything sent so far has arrived (true), or when the connection has ended before that was known (false). A WebSocket
-   * confirms it; a poll is confirmed by the next poll; for server-sent events true only means that the bytes were written.
+   * Resolves true when all sent data has arrived; false if the connection ended before. Confirmed
+   * by a WebSocket or by the next poll; for server-sent events true only means written.
    */
   reached(): Promise<boolean>
 }
@@ -97,7 +97,7 @@ export class ClientConnection<User> implements TransportListener, Client<User> {
   #whenRoomy: (() => void) | undefined
   #turn: Promise<void> = Promise.resolve()
   #pingAt = 0
-  // The clock of silence starts with the client's first ping: one that came by long polling before never pings.
+  // The silence timer starts with the first ping, because long polling clients never ping.
   #hasPinged = false
   #heardAt = 0
 
@@ -132,12 +132,12 @@ export class ClientConnection<User> implements TransportListener, Client<User> {
     this.#enter('attached')
   }
 
-  /** A later request showed a token of the same user: what it says counts, unless it ends earlier. */
+  /** A later request with a token of the user renews the identity, unless it expires earlier. */
   renew(identity: HubIdentity<User>): void {
     if ((identity.expiresAt ?? Infinity) >= (this.identity.expiresAt ?? Infinity)) this.identity = identity
   }
 
-  /** Bodies are taken in in the order in which their requests arrived: wait for `before`, then call `done`. */
+  /** Serializes request bodies in order of arrival: wait for `before`, then call `done`. */
   takeTurn(): { before: Promise<void>; done: () => void } {
     const before = this.#turn
     const { promise, resolve } = Promise.withResolvers<void>()

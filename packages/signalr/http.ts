@@ -45,7 +45,7 @@ export function bearerOf({ headers }: IncomingMessage): string {
   return /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1] ?? ''
 }
 
-/** Whether `request` comes from a page of this very origin, of one of `origins`, or from no page. */
+/** Whether `request` comes from a page of this origin, of one of `origins`, or from no page. */
 export function isWelcome({ headers }: IncomingMessage, origins: readonly string[]): boolean {
   const { origin, host } = headers
   if (origin === undefined || origins.includes(origin)) return true

@@ -70,16 +70,16 @@ export interface HubMetrics {
 export interface Hub<User> {
   /** Handles a request for the hub, its body unread; false: it is not for the hub. */
   handle(request: IncomingMessage, response: ServerResponse): boolean
-  /** Handles a request of the `upgrade` event; false: it is not for the hub, and the caller has to end the socket. */
+  /** Handles an `upgrade` request; false: not for the hub, and the caller must end the socket. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean
   /** The user of a request that shows the ticket of a connection, or of one that was negotiated. */
   knows(request: IncomingMessage): User | undefined
-  /** Calls `target` at the clients of one user (by key) or of all that a filter selects, and returns how many. It does not wait for the clients. */
+  /** Calls `target` on clients of a user (key) or filter; returns their number without waiting. */
   send(to: string | ClientFilter<User>, target: string, args: readonly unknown[]): number
-  /** Ends the connections that a filter selects, and authenticates again those whose token is being looked up; with `allowReconnect` clients reconnect by themselves. */
+  /** Ends connections and repeats pending lookups of a filter; returns how many connections. */
   disconnect(which: ClientFilter<User>, options?: { allowReconnect?: boolean; error?: string }): number
   metrics(): HubMetrics
-  /** Refuses newcomers, has everybody reconnect elsewhere or later, and is settled when the last one has heard of it. */
+  /** Refuses new clients, tells all to reconnect, and resolves when the last one was told. */
   close(): Promise<void>
 }
 
@@ -94,7 +94,7 @@ const authenticationsMax = 3
 interface Ticket<User> {
   identity: HubIdentity<User>
   since: number
-  /** Negotiated by it. */
+  /** Connections negotiated with it. */
   connections: Set<ClientConnection<User>>
 }
 
@@ -112,7 +112,10 @@ class SignalrHub<User> implements Hub<User>, HubServices<User> {
   readonly #connections = new Map<string, ClientConnection<User>>()
   /** Negotiated and not attached. */
   readonly #waiting = new Set<ClientConnection<User>>()
-  /** Tickets whose connection is not open yet: a client whose first transport fails negotiates again, and has nothing else to show. */
+  /**
+   * Tickets of connections that are not open yet: a client whose first transport failed negotiates
+   * again with its ticket alone.
+   */
   readonly #tickets = new Map<string, Ticket<User>>()
   readonly #byKey = new Map<string, Set<ClientConnection<User>>>()
   readonly #byAddress = new Map<string, number>()
@@ -229,7 +232,7 @@ class SignalrHub<User> implements Hub<User>, HubServices<User> {
   opened(connection: ClientConnection<User>): void {
     const ticket = this.#tickets.get(connection.ticket)
     this.#tickets.delete(connection.ticket)
-    // The ticket has stood in addresses: what else was negotiated by it opens no more.
+    // The ticket was visible in URLs: no other connection negotiated with it may open.
     for (const other of ticket?.connections ?? [])
       if (other !== connection) other.close('another connection opened by its ticket', closeRecord(false))
     this.#options.opened?.(connection)
@@ -308,8 +311,8 @@ class SignalrHub<User> implements Hub<User>, HubServices<User> {
       negotiateVersion: version,
       connectionId: connection.id,
       connectionToken: version === 0 ? undefined : connection.token,
-      // The official clients show it instead of their token from here on, also in the address of a WebSocket and of an event stream. Others
-      // ignore it and go on with their token.
+      // Official clients use it instead of their token from now on, also in WebSocket and event
+      // stream URLs. Other clients keep using their token.
       accessToken: version === 0 ? undefined : ticket,
       // In the order in which the client tries them.
       availableTransports: ['WebSockets', 'ServerSentEvents', 'LongPolling'].map((transport) => ({
@@ -343,7 +346,7 @@ class SignalrHub<User> implements Hub<User>, HubServices<User> {
     } catch (error) {
       const told = 'A request was larger than allowed.'
       if (error instanceof HubRefusal) connection.close(told, closeRecord(true, told))
-      // Otherwise the client has broken off: it takes that for a failed send, and nothing of it counts.
+      // The client has broken off: it treats the request as failed, and nothing of it is used.
       throw error instanceof HubRefusal ? error : new HubRefusal(400)
     }
   }

@@ -19,7 +19,7 @@ export class EncodedMessage {
 
 /** Cuts a stream of bytes into records, wherever its pieces begin and end. */
 export class RecordReader {
-  /** A record is longer than allowed: nothing is read any more. */
+  /** A record was too long: reading stops. */
   tooLarge = false
   // Grows by doubling and is given up with each record: most clients leave nothing behind.
   #rest: Buffer | undefined

@@ -4,21 +4,21 @@ export interface Times {
   sweepMs: number
   /** From attaching to the handshake. */
   handshakeMs: number
-  /** Between two pings to a client; below 30 s, when the official client gives up. */
+  /** Ping interval; below 30 s, when the official client gives up. */
   pingMs: number
   /** Longest silence of a client that has pinged once. */
   clientSilenceMs: number
-  /** Longest wait of a poll; below 100 s, when the official client gives up, and below the patience of every proxy. */
+  /** Longest poll; below 100 s, when official clients give up, and below proxy timeouts. */
   pollMs: number
   /** How long a connection without a request or socket is kept. */
   detachedMs: number
-  /** How long a ticket negotiates again; longer than a browser waits for a WebSocket that a proxy swallows. */
+  /** Lifetime of a ticket; longer than a browser waits for a WebSocket that a proxy swallows. */
   ticketMs: number
   /** How long written bytes may lie without moving. */
   sendMs: number
   /** How long an end may take: the close handshake of a WebSocket, the last bytes of a stream. */
   closeMs: number
-  /** How long the end of the hub waits for all its clients to have heard of it. */
+  /** How long closing the hub waits for its clients to be told. */
   shutdownMs: number
   /** Between two pings of the WebSocket itself; the third that finds two unanswered ends it. */
   webSocketPingMs: number
@@ -59,7 +59,7 @@ export interface Limits {
   negotiationsPerMinuteMax: number
 }
 
-/** An office behind one address and a page in many tabs pass; after a restart everybody comes back at once. */
+/** High enough for an office behind one address, many tabs, and a reconnect of all clients. */
 export const defaultLimits: Limits = {
   recordBytesMax: 32_768,
   bodyBytesMax: 1_048_576,

@@ -85,7 +85,7 @@ export async function until<T>(check: () => T): Promise<T> {
   throw new Error(`never true: ${check.toString()}`)
 }
 
-/** From now on the hub sees the time that `pass` makes pass, second by second; sockets and waiting go on as always. */
+/** Stops the hub's clock, which then only moves by `pass`; sockets and awaits work as always. */
 export function stopClock(): { pass(seconds: number): Promise<void>; [Symbol.dispose](): void } {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance', 'Date'] })
   const pass = async (seconds: number) => {

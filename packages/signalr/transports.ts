@@ -11,7 +11,7 @@ export type TransportName = 'WebSockets' | 'ServerSentEvents' | 'LongPolling'
 /** Callbacks from a transport to its connection. */
 export interface TransportListener {
   receive(bytes: Buffer): void
-  /** The client said goodbye or was silent for too long. */
+  /** The client closed the connection or timed out. */
   left(why: string): void
   /** All resources are freed; called once. */
   gone(): void
@@ -32,9 +32,9 @@ export interface HubTransport {
   end(code: number): void
   /** Ends at once. */
   destroy(): void
-  /** Ends a client that takes too little: at once, or with `message` as all that is left to say to it. */
+  /** Ends a client that reads too slowly: at once, or after `message`. */
   cut(message: EncodedMessage): void
-  /** Looks after what only this transport needs; true when nothing moves any more. */
+  /** Transport-specific upkeep; true when nothing moves any more. */
   sweep(now: number): boolean
   /** Stops and resumes reading, where the client is not made to wait for a response anyway. */
   pause(): void
@@ -99,7 +99,7 @@ export class WebSocketTransport implements HubTransport {
     })
   }
 
-  // Every WebSocket answers a ping behind what came before it; of several it may answer the last one only.
+  // Every WebSocket answers a ping after earlier messages; of several pings maybe only the last.
   reached(): Promise<boolean> {
     if (this.#socket.readyState !== this.#socket.OPEN) return Promise.resolve(false)
     const { promise, resolve } = Promise.withResolvers<boolean>()
@@ -156,7 +156,7 @@ export class WebSocketTransport implements HubTransport {
   }
 }
 
-/** One response that never ends; what the client says comes by POST. */
+/** One endless response; messages of the client come by POST. */
 export class EventStreamTransport implements HubTransport {
   readonly name = 'ServerSentEvents'
   readonly #response: ServerResponse
@@ -180,7 +180,7 @@ export class EventStreamTransport implements HubTransport {
       'Content-Encoding': 'identity',
       'X-Accel-Buffering': 'no',
     })
-    // Some browsers say that the stream is open only after its first byte.
+    // Some browsers report the stream as open only after its first byte.
     response.write(':\r\n')
   }
 
@@ -261,7 +261,7 @@ export class LongPollingTransport implements HubTransport {
     this.#pollAt = now
     response.on('close', () => this.#closed(response))
     if (this.#ending && this.#queue.length === 0) this.drop()
-    // The client says nothing before the first one is answered.
+    // The client sends nothing before its first poll is answered.
     else if (!this.#started) this.#endPoll(response, 200)
     else this.#deliver()
     this.#started = true

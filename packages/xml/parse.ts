@@ -6,7 +6,7 @@ export { XmlError, type XmlFault }
 export interface XmlElement {
   /** Local name. */
   name: string
-  /** Prefix of the qualified name, '' when there is none. */
+  /** Prefix of the qualified name; '' without one. */
   prefix: string
   /** By qualified name, namespace declarations included; the object has no prototype. */
   attributes: Record<string, string>
@@ -17,7 +17,7 @@ export interface XmlElement {
   start: number
   /** Offset after the last character of the element in the decoded source. */
   end: number
-  /** Character data, children and processing instructions in document order; only when `text` and `children` do not already tell it. */
+  /** All content in document order; only when `text` and `children` do not show it. */
   content?: XmlContent[]
 }
 
@@ -103,8 +103,8 @@ function declaredEncoding(text: string): 'utf-8' | 'windows-1252' {
   throw new XmlError(`encoding ${name} is not supported`, 0)
 }
 
-// The characters of 0x80 to 0x9F in windows-1252. Files that declare ISO-8859-1 are written on Windows, and there
-// these bytes are quotes and dashes, as browsers read them too.
+// Characters 0x80 to 0x9F of windows-1252. Files declared as ISO-8859-1 are written on Windows,
+// where these bytes are quotes and dashes; browsers read them so, too.
 const high = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ'
 
 function windows1252(bytes: Uint8Array): string {
@@ -263,7 +263,7 @@ class Scanner {
     }
   }
 
-  // A start tag, with its content and its end tag when it has neither children nor sections; otherwise `end` is left at 0.
+  // Parses a start tag, and the whole element if it has only text; otherwise `end` stays 0.
   element(): XmlElement {
     const { source } = this
     const start = this.position

@@ -157,7 +157,7 @@ describe.runIf(samples.length > 0)('the samples', () => {
   })
 
   test('verify with xml-crypto too, where they stand', { timeout: 60_000 }, () => {
-    // The longest takes it as much time as a hundred others.
+    // The longest takes as much time as a hundred others.
     const list = samples.filter((sample) => sample.assinaturaConfere && bytesOf(sample).length < 500_000)
     const agreed = list.filter((sample) => verifyWithXmlCrypto(decodeXml(bytesOf(sample))))
     expect(list.filter((sample) => !agreed.includes(sample)).map(({ file }) => file)).toEqual([])

@@ -31,8 +31,8 @@ export function scopeInPlace(path: readonly XmlElement[]): Record<string, string
 }
 
 /**
- * The declarations in scope when the last element of the path is a document of its own, which is how the authority
- * checks it: those it makes itself, and those without which the given names would have no namespace.
+ * Namespaces in scope when the last element of the path is checked alone, as the authority does:
+ * its own declarations, and those that the given names need.
  */
 export function scopeAlone(path: readonly XmlElement[], names: readonly XmlElement[]): Record<string, string> {
   const inPlace = scopeInPlace(path)

@@ -35,8 +35,8 @@ export function verifySignature(xml: string | XmlElement, id?: string): Verifica
   if (parts === null) return { valid: false, reason: 'form' }
 
   const found = { certificate: parts.certificate, id: parts.id, digest: parts.digest }
-  // Inclusive canonicalization takes in what the ancestors declare, so the place counts. Documents are signed before they
-  // are put into a nfeProc or an envelope; the few signed inside theirs are tried second.
+  // Inclusive canonicalization depends on the ancestors. Most documents are signed before they
+  // enter a nfeProc or an envelope; signatures made inside are tried second.
   const alone = scopeAlone(document, [document.at(-1)!, parts.signed, signature])
   const first = check(parts, signature, alone)
   if (first === undefined) return { valid: true, ...found }
@@ -66,8 +66,8 @@ function refersTo(id: string, signature: XmlElement): boolean {
   )
 }
 
-// Null when the signature is not of the one accepted shape: a looser reading would let the signed element and the one
-// that is read be two different elements.
+// Null when the signature has not the one accepted shape, because a looser parser could verify
+// another element than the one that is read.
 function partsOf(root: XmlElement, parent: XmlElement | undefined, signature: XmlElement): SignatureParts | null {
   const [signedInfo, signatureValue, keyInfo] = signature.children
   if (parent === undefined || signedInfo?.name !== 'SignedInfo' || signatureValue?.name !== 'SignatureValue')
@@ -97,7 +97,7 @@ function is(element: XmlElement | undefined, name: string, algorithm: string): b
   return element?.name === name && element.attributes.Algorithm === algorithm
 }
 
-// Undefined where it is none or has another key than RSA.
+// Undefined for a missing certificate and for keys other than RSA.
 function certificateOf(keyInfo: XmlElement | undefined): X509Certificate | undefined {
   const data = keyInfo?.name === 'KeyInfo' ? keyInfo.children.find(({ name }) => name === 'X509Data') : undefined
   const text = data?.children.find(({ name }) => name === 'X509Certificate')?.text

@@ -6,8 +6,8 @@ export type EventKindRow = readonly [tpEvento: number, description: string, effe
 export const fiscalEvent = 'Evento do Fisco'
 export const otherEvent = 'Evento de Outro Órgão'
 
-// A cancellation weighs most, then what makes the document worthless, then a conclusive answer, which says more than ciência. Events that are
-// not here (the passage of the goods) weigh least and all the same, so the last one counts.
+// Weights: a cancellation first, then effects that void the document, then a conclusive answer,
+// then ciência. Other events (passage of goods) weigh least and equally: the last one counts.
 const weights: Partial<Record<EventEffect, number>> = {
   cancels: 100,
   unfit: 90,
@@ -44,11 +44,11 @@ export function eventTable(
   )
 }
 
-// The cStat of an event that was registered: 134 for a document no longer authorised, 135 and 136, 155 for a cancelamento out of time; a resumo
-// carries none and is always of a registered one (MOC 7.0 and MOC CT-e 4.00 §3.7).
+// cStat of a registered event: 134 for a document no longer authorised, 135 and 136, 155 for a late
+// cancelamento; a resumo has none and is always registered (MOC 7.0 and MOC CT-e 4.00 §3.7).
 export const registeredStatuses: ReadonlySet<string> = new Set(['134', '135', '136', '155'])
 
-/** Registration by cStat; `duplicate` is the code by which the authority says that this very event is registered already. */
+/** Registration by cStat; `duplicate` is the cStat for an event that is already registered. */
 export const registrationBy = (duplicate: string) => (cStat: string | undefined) => {
   if (cStat === undefined) return 'none'
   if (registeredStatuses.has(cStat)) return 'registered'

@@ -16,7 +16,7 @@ export interface Family {
   feminine: boolean
   /** Path of its list in the browser. */
   list: string
-  /** The models in the chaves of what the authority delivers; none where chaves name no model. */
+  /** Models in the chaves of delivered documents; empty if chaves contain no model. */
   models: readonly string[]
   namespace: string
   /** Root elements of its files, and what they hold; the namespace decides together with the root. */
@@ -32,19 +32,19 @@ export interface Family {
   statuses: readonly Status[]
   /** Event kinds by code; a code newer than the table has no effect. */
   events: ReadonlyMap<number, EventKind>
-  /** How an event stands by the cStat of its response. */
+  /** Registration of an event by the cStat of its response. */
   registration(cStat: string | undefined): Registration
-  /** Status of a document that another one replaces; null: only an event says so. */
+  /** Status of a document that another one replaces; null: replacement is reported by an event. */
   replacedStatus: number | null
   /** Answers of a company to a document, in the order of the menu. */
   answers: readonly Answer[]
   /** The next answer with a deadline that has not passed, or null. */
   open(subject: AnswerSubject, now: Date): DueAnswer | null
-  /** Summaries that the authority gives before the whole document; null: documents always arrive whole. */
+  /** Summaries delivered before the whole document; null: documents always arrive whole. */
   summary: {
     /** The role of a company that receives a summary. */
     role: number
-    /** Registered events that release the whole document, and how long it may take to come by itself. */
+    /** Registered events that release the whole document, and the usual wait until it arrives. */
     releasedBy: readonly number[]
     waitHours: number
   } | null
@@ -73,17 +73,17 @@ export interface SignedLayout extends EventLayout {
   group: string
   prefix: string
   protocol: string
-  /** Whether the chave is made of what the signed group says. */
+  /** Whether the chave agrees with the fields of the signed group. */
   agrees(chave: string, group: XmlElement): boolean
-  /** The text that stands in some copies for what the authority hides after the signature; null: it hides nothing. */
+  /** Text that masks hidden parts in some copies after signing; null: nothing is masked. */
   mask: string | null
 }
 
 /** How the chaves of a family are written. */
 export interface KeyFormat {
-  /** The chave in pasted text, in the address of a QR Code or in damaged bytes; null when there is none. */
+  /** Finds a chave in pasted text, a QR Code address or damaged bytes; null if there is none. */
   find(text: string): string | null
-  /** The parts of a chave, by its shape alone: a wrong check digit makes `valid` false; null when it is no chave of the family. */
+  /** Parses a chave by shape; a wrong check digit makes `valid` false. Null: not of this family. */
   parse(text: string): DocumentKey | null
   /** In groups, as printed forms show it. */
   format(chave: string): string
@@ -120,7 +120,7 @@ export interface Status {
   name: string
   /** Whether documents with it count in sums. */
   stands: boolean
-  /** Nothing changes it, and nothing can be answered any more. */
+  /** Nothing changes or answers the document any more. */
   final: boolean
   /** Whether the filter of the list offers it. */
   filter: boolean
@@ -138,11 +138,11 @@ export interface EventKind {
   effect: EventEffect
   /** Weight in the shown status: the heaviest standing event is shown. */
   weight: number
-  /** The status that it gives the document, when it gives one. */
+  /** Status that the event gives the document, if any. */
   status: number | null
   /** The description is not published: the text inside the event says more. */
   ownWords?: true
-  /** The code that this one takes back; 110001 names the event by code and protocol instead and has none. */
+  /** Code of the event that this one undoes; 110001 names it by code and protocol instead. */
   undoes?: number
 }
 
@@ -160,7 +160,7 @@ export type EventEffect =
   | 'undoes'
   | 'none'
 
-/** An answer that a company can give to a document. */
+/** An answer of a company to a document. */
 export interface Answer {
   tpEvento: number
   /** `tipoManifestacao` of the call. */
@@ -169,13 +169,13 @@ export interface Answer {
   name: string
   /** With its article, as in "a justificativa …". */
   of: string
-  /** Whether the person's text leaves with the event: the layout demands it, takes it, has no place for it, or it becomes corrections. */
+  /** Use of the person's text: required, optional, not sent, or turned into corrections. */
   text: 'demanded' | 'taken' | 'none' | 'corrections'
   /** Answers that override each other (the last one counts), including this one. */
   rivals: readonly number[]
   /** The kind of deadline that lists show; null: the answer is never due. */
   due: DueAnswer['answer'] | null
-  /** Whether it may be sent now, apart from its deadline: what the authority would refuse is refused here, with the reason. */
+  /** Whether it may be sent now, apart from its deadline; a refusal explains the reason. */
   may(subject: AnswerSubject): { sequence: number } | { refusal: string }
   /** The last instant in which it may be registered; null when none is known. */
   until(subject: Pick<AnswerSubject, 'model' | 'authorizedAt' | 'deadlineLifted'>): Date | null
@@ -188,7 +188,7 @@ export interface DueAnswer {
   until: Date
 }
 
-/** A document, as far as it decides which answers are possible. */
+/** The state of a document that decides which answers are possible. */
 export interface AnswerSubject {
   model: string | null
   /** Bit mask of `1 << role`. */
@@ -206,7 +206,9 @@ export interface OwnAnswer {
   tpEvento: number
   sequence: number
   pending: boolean
-  /** The authority does not tell whether it has it (`untold`), or whether it stands, because it is another system's: it only uses up its number. */
+  /**
+   * `untold`: maybe registered. `elsewhere`: of another system, maybe undone. Uses up its number.
+   */
   doubt?: 'untold' | 'elsewhere' | null
   protocol?: string | null
 }

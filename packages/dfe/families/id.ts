@@ -1,2 +1,2 @@
-/** The families that the compiler knows: tables by family list each of them. */
+/** Ids of the families; tables by family must list each of them. */
 export type FamilyId = 'nfe' | 'cte'

@@ -17,7 +17,7 @@ export function familyById(id: FamilyId): Family {
   return family
 }
 
-/** The family of a file: namespace and root decide together, as an <evento> is of the NF-e or of the NFS-e; without a namespace the root decides. */
+/** The family of a file, by namespace (if any) and root: an <evento> is of the NF-e or NFS-e. */
 export function familyOfRoot(root: XmlElement): Family | undefined {
   const namespace = root.attributes[root.prefix === '' ? 'xmlns' : `xmlns:${root.prefix}`]?.trim()
   return families.find(
@@ -46,7 +46,7 @@ export function familyOfKey(chave: string): Family {
   return familyById(keyOf(chave).family)
 }
 
-/** A chave of any family in pasted text; null when there is none. */
+/** Finds a chave of any family in pasted text; null if there is none. */
 export function findKey(text: string): string | null {
   for (const { key } of families) {
     const found = key.find(text)

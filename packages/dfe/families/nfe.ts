@@ -51,19 +51,19 @@ function may(tpEvento: number, subject: AnswerSubject): ReturnType<Answer['may']
   return { sequence: before + 1 }
 }
 
-/** The refusal of an answer that stands. */
+/** Refusal of an answer that was already given. */
 export function standsAlready([name, done]: readonly [string, string], { pending }: OwnAnswer): string {
   return `${name} já está ${pending ? 'em envio' : done}.`
 }
 
-/** The greatest sequence of an event that we know: other programs may have used numbers that are missing here. */
+/** The highest known sequence of an event; other programs may have used missing numbers. */
 export function lastSequence(tpEvento: number, { own }: Pick<AnswerSubject, 'own'>): number {
   const sequences = own.filter((event) => event.tpEvento === tpEvento).map((event) => event.sequence)
   return Math.max(sequences.length, ...sequences)
 }
 
-// The Ciência only releases the XML: when the whole note is here, the final answer is due, with or without a Ciência. An event under way may be
-// refused, so its answer stays due.
+// The Ciência only releases the XML: with the whole note the conclusive answer is due, with or
+// without Ciência. A pending event may be refused, so its answer stays due.
 function open(subject: AnswerSubject, now: Date): DueAnswer | null {
   const { roles, complete, authorizedAt, own } = subject
   if (authorizedAt === null || !(roles & (1 << nfeRole.destinatario))) return null

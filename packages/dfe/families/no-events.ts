@@ -1,4 +1,4 @@
 import type { EventKindRow } from './events.ts'
 
-/** The tables of events as the browser gets them: it shows the words that the server sends. See `browser` in package.json. */
+/** Empty tables for the browser, which shows texts of the server: see `browser` in package.json. */
 export const events: readonly EventKindRow[] = []

@@ -1,6 +1,6 @@
 import type { Status } from './family.ts'
 
-/** Codes of the statuses by which documents are filtered, the same in every family (NT 2020.001; MOC 7.0). */
+/** Codes of the statuses that filter documents, equal in all families (NT 2020.001; MOC 7.0). */
 export const status = {
   summary: 1,
   authorized: 2,

@@ -8,7 +8,7 @@ export interface Term {
   source: string
 }
 
-/** The last instant by the term that holds for a document authorised then; null when there is none. */
+/** Deadline by the term in force at the authorisation; null when there is none. */
 export function termEnd(terms: readonly Term[], authorizedAt: Date | null): Date | null {
   if (authorizedAt === null) return null
   const day = new Date(authorizedAt.getTime() - 3 * hourMs).toISOString().slice(0, 10)
