@@ -41,8 +41,7 @@ export const health = route({
 })
 
 /**
- * Opens a session (section 7). 403 after a right password: the account has a second factor and
- * `codigo` is missing; ours.
+ * Opens a session (section 7). 403: right password, but `codigo` of the second factor is missing.
  */
 export const login = route({
   method: 'POST',

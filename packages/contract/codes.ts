@@ -66,10 +66,7 @@ export const justificationMax = 200
 export const justificationMaxOf = (tipoManifestacao: number): number =>
   tipoManifestacao === desacordo ? 255 : justificationMax
 
-/**
- * Kinds of change in the change feed: new document, XML arrived, new status or role, cancelled,
- * answer settled.
- */
+/** Kinds of change in the feed: new, XML arrived, new status or role, cancelled, answer settled. */
 export const changeKinds = ['documento-novo', 'xml-completo', 'situacao', 'cancelamento', 'resposta'] as const
 
 /** Limits of answer rules: rules, list lengths, and waiting days (the Ciência has ten days). */

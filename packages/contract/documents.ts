@@ -353,10 +353,7 @@ export const DocumentDetail = z.object({
   nome: z.string(),
   /** Groups of facts in the order of reading: who, what, values, transport. */
   secoes: z.array(z.object({ titulo: z.string(), campos: z.array(Fact) })),
-  /**
-   * Products of an NF-e; for a CT-e the parts of the freight, the deliveries or the valuables of a
-   * GTV-e; empty for a summary.
-   */
+  /** Products of an NF-e; freight parts, deliveries or valuables of a CT-e; empty for a summary. */
   itens: z.array(
     z.object({
       numero: z.number(),

@@ -85,8 +85,7 @@ export const requiredEmail = (message: string) =>
 // A visible letter, digit or sign; excludes blank ones such as Hangul fillers and empty Braille.
 const visible = /(?!\u2800)(?=\P{Default_Ignorable_Code_Point})[\p{L}\p{N}\p{P}\p{S}]/u
 
-// Removes direction marks instead of refusing them, because they come unnoticed with a name pasted
-// from a phone's contacts.
+// Removes direction marks, because they come unnoticed with names pasted from phone contacts.
 function asLine(text: string): string {
   const line = text
     .replace(/[\u202A-\u202E\u2066-\u2069]/g, '')

@@ -10,10 +10,7 @@ export const installmentStates = ['abertas', 'vencidas', 'a-vencer', 'pagas'] as
 /** Groupings of the sums. */
 export const installmentGroupings = ['semana', 'mes', 'fornecedor'] as const
 
-/**
- * Limits: parcels per call, rows of a spreadsheet, months of a period, months back of the default
- * period.
- */
+/** Limits: parcels per call, spreadsheet rows, months of a period, default months back. */
 export const installmentMax = { marked: 5_000, sheet: 20_000, months: 36, monthsBack: 12 }
 
 const filter = {

@@ -34,10 +34,7 @@ export function groupName(subject: ReportSubject, group: ReportGroup): string {
 const participantNames = { compras: 'fornecedor', emitidas: 'cliente', fretes: 'transportador' }
 const groupNames = { mes: 'mês', cfop: 'CFOP', ncm: 'NCM', uf: 'UF', produto: 'produto', trecho: 'trecho' }
 
-/**
- * Groups whose lines can filter lists: those of reports, where a month is a period instead, and of
- * the IBS and CBS sheet.
- */
+/** Groups that filter lists: those of reports except months, and of the IBS and CBS sheet. */
 export type LineGroup = Exclude<ReportGroup, 'mes'> | 'classificacao'
 
 /** Parses a line filter such as `uf:PR`; null if malformed. */

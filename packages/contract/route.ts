@@ -7,10 +7,7 @@ export type Access = 'public' | 'session'
 export const scopes = ['documentos:ler', 'documentos:responder', 'empresas:ler', 'empresas:gerir', 'exportar'] as const
 export type Scope = (typeof scopes)[number]
 
-/**
- * Roles in a workspace, from all rights to read-only; `auditor`: `leitura` for some companies and a
- * limited time.
- */
+/** Roles in a workspace, strongest first; `auditor`: `leitura` of some companies, for a time. */
 export const memberRoles = ['administrador', 'fiscal', 'leitura', 'auditor'] as const
 export type MemberRole = (typeof memberRoles)[number]
 

@@ -4,10 +4,7 @@ import { route } from './route.ts'
 
 // Everything about one issuer of documents, with all CNPJs of its root. All of it is ours.
 
-/**
- * Limits of an issuer's data: months of sums including this one, last documents for events and
- * taxes, and products.
- */
+/** Limits: months of sums (with this one), last documents for events and taxes, products. */
 export const supplierMax = { months: 24, documents: 1_000, products: 20_000 }
 
 const params = z.object({

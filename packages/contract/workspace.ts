@@ -353,9 +353,7 @@ export const downloadAudit = route({
 /** Path of the SignalR hub for open pages; the workspace names every message (section 8). */
 export const hubPath = '/notification-hub'
 
-/**
- * Query parameter of the hub: with `1`, no messages about actions of the page's own session; ours.
- */
+/** Query parameter of the hub: with `1`, no messages about actions of its own session; ours. */
 export const hubWithoutEcho = 'semEco'
 
 /** How a page shows a message, its third argument after header and body (section 4). */

@@ -39,8 +39,7 @@ export interface DocumentFacts {
   natOp?: string
   tpNF?: string
   /**
-   * CT-e only: 0 normal, 1 complemento, 2 anulação, 3 substituição, 5 simplificado, 6 its
-   * substituição.
+   * CT-e: 0 normal, 1 complemento, 2 anulação, 3 substituição, 5 simplificado, 6 its substituição.
    */
   tpCTe?: string
   /** The chave of the CT-e that this one replaces, complements (the first of several) or annuls: infCteSub, infCteComp, infCteAnu. */

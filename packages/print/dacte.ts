@@ -121,10 +121,7 @@ interface DacteFirstSheet {
   upper: Block
   documentsTop: number
   documentsBottom: number
-  /**
-   * True for services and valuables without documents, and for a sheet too crowded for any:
-   * OBSERVAÇÕES takes their room.
-   */
+  /** True for services, valuables and crowded sheets: OBSERVAÇÕES takes the room of documents. */
   withoutDocuments: boolean
   rowsRoom: number
   lower: Block

@@ -43,8 +43,7 @@ const qrSide = 92
 export function danfe(nfeProc: Uint8Array, options: PrintOptions = {}): Uint8Array {
   return printedOn(readNote(openPrintable(nfeProc), options), upright, (note) => {
     const receipt = canhoto(note)
-    // Every landscape sheet keeps the margin of the receipt, because header and columns must not
-    // move between sheets.
+    // Keeps the margin of the receipt on all sheets: header and columns must not move.
     return printNote(note.sheet.landscape ? { ...note, sheet: beside(note.sheet, receipt.height) } : note, receipt)
   })
 }

@@ -113,8 +113,7 @@ class SignalrHub<User> implements Hub<User>, HubServices<User> {
   /** Negotiated and not attached. */
   readonly #waiting = new Set<ClientConnection<User>>()
   /**
-   * Tickets of connections that are not open yet: a client whose first transport failed negotiates
-   * again with its ticket alone.
+   * Tickets without an open connection: a client with a failed transport negotiates again by it.
    */
   readonly #tickets = new Map<string, Ticket<User>>()
   readonly #byKey = new Map<string, Set<ClientConnection<User>>>()
@@ -143,8 +142,7 @@ class SignalrHub<User> implements Hub<User>, HubServices<User> {
       maxPayload: this.limits.bodyBytesMax,
       handleProtocols: () => false,
     })
-    // Runs after pending input has been read, because a stall of this process is not client
-    // silence.
+    // Runs after pending input is read, because a stall of this process is not client silence.
     this.#sweep = setInterval(() => setImmediate(() => this.#look()), this.times.sweepMs).unref()
   }
 

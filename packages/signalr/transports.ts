@@ -23,10 +23,7 @@ export interface HubTransport {
   /** Bytes written and not yet taken. */
   readonly backlog: number
   write(message: EncodedMessage): void
-  /**
-   * Resolves true when everything written so far has arrived; false if the connection ended before
-   * that was known.
-   */
+  /** Resolves true when all written data has arrived; false if the connection ended before. */
   reached(): Promise<boolean>
   /** Ends when everything written has left. */
   end(code: number): void

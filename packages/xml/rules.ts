@@ -8,10 +8,7 @@ export class XmlError extends Error {
   }
 }
 
-/**
- * A fault that `parseReceived` tolerates: bytes that should be UTF-8 and are not, or a reference to
- * an undeclared entity.
- */
+/** A fault that `parseReceived` tolerates: bytes that are not UTF-8, or an undeclared entity. */
 export type XmlFault = 'encoding' | 'entity'
 
 /** Whether every character is one of the Char production (XML 1.0 §2.2). */

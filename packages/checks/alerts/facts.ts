@@ -39,10 +39,7 @@ export interface AlertFacts {
   digest?: string
   /** `digVal` of the resumo of the same chave, when both are here. */
   summaryDigest?: string
-  /**
-   * Result of verifying signature, digest and protocol (`Proof` of packages/dfe); undefined while
-   * unknown, and for a resumo.
-   */
+  /** Result of the verification (`Proof` of packages/dfe); undefined: unknown, or a resumo. */
   proof?: string
   /** Fields that form the chave, as the document states them. */
   stated?: Fields

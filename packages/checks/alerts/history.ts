@@ -157,9 +157,7 @@ export function monthOf(issuedAt: string): string {
   return issuedAt.slice(0, 7)
 }
 
-/**
- * The twelve months before `month`, whose histograms make its thresholds, without `month` itself.
- */
+/** The twelve months before `month`, whose histograms make its thresholds. */
 export function monthsBefore(month: string, count = 12): string[] {
   const first = Number(month.slice(0, 4)) * 12 + Number(month.slice(5)) - 1
   return Array.from({ length: count }, (_, index) => monthAt(first - index - 1))
@@ -293,10 +291,7 @@ function insideOf({ recipient }: AlertFacts, { lines, cfops, chapters }: NfeItem
   }
 }
 
-/**
- * Lookup keys of a document for its history; look up `probesOf` its name only if `pair` has no
- * standing document.
- */
+/** Lookup keys of a document's history; look up `probesOf` only if `pair` has no standing one. */
 export function askOf(facts: AlertFacts) {
   const at = instantOf(facts.issuedAt)
   return {

@@ -6,9 +6,7 @@ import { cents } from './values.ts'
 /** The heaviest products of a note that are compared. */
 export const linesMax = 20
 
-/**
- * Items of one product and unit, summed up. Prices and quantities are layout numbers, not cents.
- */
+/** Items of one product and unit, summed up. Prices and quantities are not in cents. */
 export interface ItemLine {
   /** GTIN, else cProd with its NCM. */
   product: string

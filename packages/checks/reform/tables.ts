@@ -1,5 +1,4 @@
-// Tables of values that change by date, with their sources; a change touches only this file. Dates
-// are days of dhEmi.
+// Values that change by date, with sources; a change touches only this file. Dates are of dhEmi.
 
 /** The day of the tables below (Portal da Conformidade Fácil, table of CST-IBS/CBS and cClassTrib; Informe Técnico 2025.002 v1.60). */
 export const tableDay = '2026-10-08'

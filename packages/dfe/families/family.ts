@@ -24,10 +24,7 @@ export interface Family {
   key: KeyFormat
   /** Facts of a parsed file whose root is one of `roots`; it never throws. */
   read(root: XmlElement, problems: Problem[]): DocumentFacts | EventFacts | UnknownFacts
-  /**
-   * Roles of a company in a document. When it has several, the first is shown; a company has a
-   * switch for each.
-   */
+  /** Roles of a company in a document. The first one it has is shown; each has a switch. */
   roles: readonly Role[]
   statuses: readonly Status[]
   /** Event kinds by code; a code newer than the table has no effect. */
@@ -206,9 +203,7 @@ export interface OwnAnswer {
   tpEvento: number
   sequence: number
   pending: boolean
-  /**
-   * `untold`: maybe registered. `elsewhere`: of another system, maybe undone. Uses up its number.
-   */
+  /** `untold`: maybe registered; `elsewhere`: other system's, maybe undone. Uses its number. */
   doubt?: 'untold' | 'elsewhere' | null
   protocol?: string | null
 }

@@ -27,9 +27,7 @@ const rows = {
   noProtocol: { name: 'Sem protocolo', stands: false, final: false, eventCode: 0 },
 }
 
-/**
- * Builds the statuses of a family: `filtered` ones are in the list filter, `shown` ones are not.
- */
+/** Builds the statuses of a family: `filtered` are in the list filter, `shown` are not. */
 export function statusesOf(filtered: (keyof typeof rows)[], shown: (keyof typeof rows)[]): Status[] {
   return [...filtered, ...shown].map((name) => ({ code: status[name], ...rows[name], filter: filtered.includes(name) }))
 }

@@ -121,8 +121,7 @@ function totalRow(total: XmlElement | undefined, cells: readonly Total[], sheet:
         bold: path === vNF[1],
       }),
     )
-  // Widens boxes with long labels, with a smaller minimum for the others if the labels need it to
-  // fit on one line.
+  // Widens boxes with long labels; others get less if labels need it to fit on one line.
   const shares = [22, 16].map(fields)
   return sheetRow(sheet, shares.find((one) => labelsFit(one, sheet.width)) ?? shares[0]!)
 }
