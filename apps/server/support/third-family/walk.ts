@@ -9,7 +9,7 @@ import { printDocument } from '../../documents/print/printing.ts'
 import { previewEvents, requestEvents } from '../../events/requests.ts'
 import type { Context } from '../../platform/context.ts'
 import type { Session } from '../../platform/http/session.ts'
-import { operate, rebuildAll } from '../../start.ts'
+import { operate, rebuildAll, routes } from '../../start.ts'
 import { chaveOf, company, numbers } from './deliveries.ts'
 import { aceite, recibo } from './recibo.ts'
 
@@ -78,6 +78,16 @@ async function answer(ctx: Context, session: Session, document: string) {
   assert.deepEqual([outcome?.number, outcome?.state], [numbers.answered, 'registered'])
 }
 
+/** Every reading call answers, whatever it has to show of a family. */
+async function readEverything(client: Client) {
+  const reading = routes.filter(({ route }) => route.method === 'GET' && !route.path.includes('{'))
+  for (const { route } of reading) {
+    const ofFamily = route.path.startsWith('/v1/api/DocumentosFiscais') ? `?${query}` : ''
+    const { status, body } = await client.call('GET', route.path + ofFamily)
+    assert.ok(status < 500, `${route.path}: ${status} ${JSON.stringify(body)}`)
+  }
+}
+
 async function exportAll({ url }: Installation, client: Client) {
   const form = { filtro: { TipoDFe: recibo.code }, pdf: true }
   const { body } = await client.call<{ endereco: string }>('POST', '/v1/api/DocumentosFiscais/exportar', form)
@@ -118,6 +128,7 @@ await operate(installation.config, async (ctx) => {
   assert.equal(details.body.data.historico[0]?.descricao, 'Aceite do Recibo')
   const sheet = await client.call('GET', `/v1/api/DocumentosFiscais/evento/${idOf(numbers.answered)}/${aceite}-1-0`)
   assert.match(sheet.bytes.toString('latin1'), /^%PDF/)
+  await readEverything(client)
   await exportAll(installation, client)
   await rebuildAll(ctx, () => {})
   assert.deepEqual(await shown(client), before)
