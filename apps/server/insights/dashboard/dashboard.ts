@@ -10,7 +10,7 @@ import { countOverdue } from '../../documents/workflow/installments.ts'
 import { markCondition } from '../../documents/workflow/remarks.ts'
 import { countAsked } from '../../events/asked.ts'
 import type { WithDatabase } from '../../platform/context.ts'
-import { readWorkspace } from '../../platform/database.ts'
+import { jsonTime, readWorkspace } from '../../platform/database.ts'
 import type { ServiceCode } from '../../platform/service.ts'
 import { countOpen } from '../alerts/states.ts'
 import { type Question, sumFindings } from '../freight/freight.ts'
@@ -31,7 +31,7 @@ interface Counts {
     /** Of the month before. */
     before: { nfe: number; cte: number; amountNfe: number; amountCte: number }
   }[]
-  latest: { id: string; type: number; issuer_name: string; chave: string; created_at: string }[]
+  latest: { id: string; tipoDfe: number; nomeEmitente: string; chaveDfe: string; dataCadastro: string }[]
   today: string
   /** Documents whose next answer can be given until the end of tomorrow at most. */
   due: { nfe: number; cte: number }
@@ -61,12 +61,11 @@ export async function readDashboard(ctx: WithDatabase, workspaceId: number) {
              ${countMarked(workspaceId, nfe.code, 'confirm')} as confirm,
              ${countMarked(workspaceId, nfe.code, 'disown')} as disown,
              (select coalesce(json_agg(r), '[]') from (${byDay(workspaceId)}) r) as counted`.execute(db)
-    const { latest, today: last, counted, ...counts } = rows[0]!
+    const { today: last, counted, ...counts } = rows[0]!
     const sum = (column: 'summaries' | 'acknowledged') => counted.reduce((total, row) => total + row[column], 0)
     const on = (type: ServiceCode, day: string) => counted.find((row) => row.type === type && row.day === day)?.n ?? 0
     return {
       ...counts,
-      latest: latest.map((row) => ({ ...row, id: BigInt(row.id), created_at: new Date(row.created_at) })),
       days: daysUntil(last).map((day) => ({ day, nfe: on(nfe.code, day), cte: on(cte.code, day) })),
       summaries: sum('summaries'),
       acknowledged: sum('acknowledged'),
@@ -141,7 +140,7 @@ function endOfTomorrow(): Date {
 
 // Whether a company hides it is looked up document by document, in the order of arrival: there are ten of them.
 const latestOfToday = (workspaceId: number) => sql`
-  select d.id::text, d.type, s.name as issuer_name, d.chave, d.created_at
+  select d.id::text, d.type as "tipoDfe", s.name as "nomeEmitente", d.chave as "chaveDfe", ${jsonTime(sql`d.created_at`)} as "dataCadastro"
     from (select d.id, d.type, d.supplier_id, d.chave, d.created_at from document d
            where d.workspace_id = ${workspaceId}
              and d.created_at >= date_trunc('day', now() at time zone 'America/Sao_Paulo') at time zone 'America/Sao_Paulo'

@@ -35,12 +35,9 @@ export const dashboardRoutes = [
           idEmpresa: company.publicId,
           valorNfeCte: money(company.amountNfe + company.amountCte),
         })),
-        ultimosDocumentosProcessados: latest.map((row) => ({
-          tipoDfe: row.type,
-          nomeEmitente: row.issuer_name,
-          chaveDfe: row.chave,
-          dataCadastro: row.created_at.toISOString(),
-          idDfe: ctx.ids.encode(workspaceId, row.id),
+        ultimosDocumentosProcessados: latest.map(({ id, ...document }) => ({
+          ...document,
+          idDfe: ctx.ids.encode(workspaceId, BigInt(id)),
         })),
         documentosPorDia: days.map(({ day, nfe, cte }) => ({ dia: day, qtdNfe: nfe, qtdCte: cte })),
         pendencias: {
