@@ -40,9 +40,7 @@ export const health = route({
   data: z.object({ status: z.literal('ok'), versao: z.string() }),
 })
 
-/**
- * Opens a session (section 7). 403: right password, but `codigo` of the second factor is missing.
- */
+/** Opens a session (section 7). 403: right password, `codigo` of the second factor missing. */
 export const login = route({
   method: 'POST',
   path: '/v1/api/Auth',

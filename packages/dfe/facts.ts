@@ -38,9 +38,7 @@ export interface DocumentFacts {
   /** Natureza da operação or da prestação, as written; a `resNFe` does not say it. */
   natOp?: string
   tpNF?: string
-  /**
-   * CT-e: 0 normal, 1 complemento, 2 anulação, 3 substituição, 5 simplificado, 6 its substituição.
-   */
+  /** 0 normal, 1 complemento, 2 anulação, 3 substituição, 5 simplificado, 6 its substituição. */
   tpCTe?: string
   /** The chave of the CT-e that this one replaces, complements (the first of several) or annuls: infCteSub, infCteComp, infCteAnu. */
   corrects?: string

@@ -3,10 +3,10 @@ import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import pg from 'pg'
 
-/** The login of copies: it reads the files of the whole server through the replication protocol, and enters no database. */
+/** Role for backups: reads the whole server by the replication protocol, and enters no database. */
 export const backupRole = 'vigia_backup'
 
-/** Its password, which comes from that of the owner: nothing more has to be kept. */
+/** Its password, derived from that of the owner: no further secret needs to be stored. */
 export function backupPassword(ownerPassword: string): string {
   return createHmac('sha256', ownerPassword).update(backupRole).digest('base64url')
 }
@@ -24,9 +24,9 @@ export function replicationClient(url: string): pg.Client {
 }
 
 export interface BaseBackup {
-  /** The cluster as the tar archive that the server makes; with what its write-ahead log needs to be whole. */
+  /** The cluster as tar archive of the server, including the write-ahead log that it needs. */
   tar: Readable
-  /** Settles when the server said that it was whole. */
+  /** Settles when the server has confirmed completeness. */
   ended: Promise<void>
 }
 
@@ -83,7 +83,7 @@ class CopyOut implements pg.Submittable {
   handleRowDescription(): void {}
   handleDataRow(): void {}
 
-  // Its first byte tells what it is: content, the beginning of an archive, a manifest or progress.
+  // The first byte is the kind: content, start of an archive, manifest or progress.
   handleCopyData({ chunk }: Message): void {
     if (chunk[0] !== 0x64) return
     // The buffer of the connection is used again.

@@ -22,7 +22,7 @@ export async function readPostmaster(directory: string): Promise<Postmaster | nu
   }
 }
 
-/** An empty or senseless lock file, left by a crash of the machine, on which PostgreSQL would stumble for ever. */
+/** Whether an unusable lock file is older than ten seconds; left by a crash, it blocks starts. */
 export async function bogusLockIsOld(directory: string): Promise<boolean> {
   const found = await stat(join(directory, 'postmaster.pid')).catch(() => null)
   return found !== null && Date.now() - found.mtimeMs > 10_000
@@ -37,7 +37,7 @@ async function lockFile(directory: string): Promise<string | null> {
   }
 }
 
-/** Whether process `pid` is alive and a server of `directory`, and not a program that got the number after a restart of the machine. */
+/** Whether `pid` is a live server of `directory`, and not another program with a reused pid. */
 export async function isPostmaster(pid: number, directory: string): Promise<boolean> {
   const place = await realpath(directory)
   if (process.platform !== 'linux') {

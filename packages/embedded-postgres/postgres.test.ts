@@ -13,7 +13,7 @@ import { PostgresError } from './error.ts'
 import { joinPostgres, sharePostgres, startPostgres } from './postgres.ts'
 
 const root = process.getuid?.() === 0
-// As root these programs run where files of root are theirs but no permission is waived, as for an ordinary user.
+// As root, runs programs that own root's files but lack its permissions, like an ordinary user.
 const asUser = root ? ['unshare', '--user', '--map-user=1', '--map-group=1', '--'] : []
 const namespaces = spawnSync(asUser[0] ?? 'true', [...asUser.slice(1), 'true']).status === 0
 const canMount = root && spawnSync('unshare', ['--mount', 'true']).status === 0
@@ -53,7 +53,7 @@ async function copyOfTemplate(): Promise<string> {
   return copy('-a')
 }
 
-// Quicker, for clusters that no server will ever start in: files must be replaced, never written into.
+// Faster copies for clusters without a server: files must be replaced, never written into.
 function linkOfTemplate(): Promise<string> {
   return copy(process.platform === 'linux' ? '-al' : '-a')
 }
@@ -73,7 +73,7 @@ async function emptyHome(): Promise<string> {
   return join(await mkdtemp(join(base, 'empty-')), 'postgres')
 }
 
-// A program of its own that starts PostgreSQL in `directory`, says so, and waits for ever.
+// Runs a separate program that starts PostgreSQL in `directory`, reports it, and waits forever.
 async function program(directory: string, prefix: string[] = []): Promise<{ child: ChildProcess; said: string }> {
   const code = `
     import { startPostgres } from ${JSON.stringify(new URL('./postgres.ts', import.meta.url).href)}

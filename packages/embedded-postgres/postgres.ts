@@ -25,7 +25,7 @@ export { PostgresError } from './error.ts'
 
 export interface EmbeddedPostgres {
   url: string
-  /** Settles when the server ended without being asked to, and was started again too often or cannot be. */
+  /** Settles when the server ended unasked, and was restarted too often or cannot be restarted. */
   died: Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -98,7 +98,7 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
   }
 }
 
-/** The PostgreSQL that another process already runs in `directory`, or null. Disposing does nothing: the process that started it stops it. */
+/** Joins the PostgreSQL that another process runs in `directory`; null if none. Never stops it. */
 export async function joinPostgres(options: { directory: string }): Promise<EmbeddedPostgres | null> {
   const directory = resolve(options.directory)
   try {
@@ -149,7 +149,7 @@ function connectionUrl(password: string, port: number): string {
   return `postgres://vigia:${password}@127.0.0.1:${port}/vigia`
 }
 
-// Without these PostgreSQL does not start, or starts and changes its files before it fails. Sizes in bytes, at least.
+// Files without which PostgreSQL fails, possibly after changing others. Minimum sizes in bytes.
 const essential: readonly [name: string, sizeMin: number][] = [
   ['PG_VERSION', 1],
   ['global/pg_control', 8192],
@@ -203,7 +203,7 @@ async function checkVersion(binaries: Binaries, directory: string, owner: unknow
   if (found !== ours) throw new PostgresError('version', otherVersion(directory, found, ours))
 }
 
-// The cluster is made beside its place and renamed when complete: an interrupted first start leaves no half cluster.
+// Creates the cluster beside its place and renames it: an interrupted start leaves no half one.
 async function createCluster(binaries: Binaries, runner: Runner, directory: string, password: string): Promise<void> {
   const temporary = await mkdtemp(`${directory}.new-${process.pid}-`)
   try {
@@ -234,7 +234,7 @@ async function createCluster(binaries: Binaries, runner: Runner, directory: stri
   }
 }
 
-// The owner, and the roles that it makes and gives a password; copies, but to no database.
+// The owner, roles with passwords created by it, and backups, which enter no database.
 const whoMayEnter = `host all postgres 127.0.0.1/32 reject
 host replication ${backupRole} 127.0.0.1/32 scram-sha-256
 host all ${backupRole} 127.0.0.1/32 reject
@@ -402,7 +402,7 @@ function ownerClient(url: string): pg.Client {
 const restartsMax = 3
 const restartsWithinMs = 600_000
 
-// A server that the system killed for want of memory recovers by itself; one that goes on dying is for a person to look at.
+// Restarts a server killed for lack of memory; one that keeps dying is left to a person.
 function keepRunning(cluster: Launch, { server: first, port }: Running): EmbeddedPostgres {
   const { password, log } = cluster
   let server = first
@@ -437,7 +437,7 @@ function keepRunning(cluster: Launch, { server: first, port }: Running): Embedde
   })()
   return {
     url: connectionUrl(password, port),
-    // A server that was told to stop has not died: the promise of its death stays pending.
+    // A server that was told to stop has not died: the promise stays pending.
     died: watching.then((how) => (how === 'died' ? undefined : new Promise<void>(() => {}))),
     async [Symbol.asyncDispose]() {
       stopping = true

@@ -68,7 +68,7 @@ export async function chooseRunner(
       const account = accounts.find((candidate) => candidate.name === name)
       if (!account) continue
       const runner: Runner = { prefix: [], account: { uid: account.uid, gid: account.gid } }
-      // The folder above is closed to other accounts, and this one has to pass through.
+      // The parent folder is closed to other accounts, but this one must pass through.
       const above = dirname(directory)
       await chmod(above, (await stat(above)).mode | 0o011)
       if (await reaches(runner, binaries, dirname(directory))) return runner
@@ -92,7 +92,7 @@ async function reaches(runner: Runner, binaries: Binaries, directory: string): P
   return code === 0
 }
 
-// Uid 65534 is left for last: inside a namespace every foreign owner looks like it, which would blind the server's own check of who owns its data.
+// Uid 65534 comes last: in a namespace all foreign owners look like it, and hide wrong ones.
 async function ordinaryAccounts(): Promise<{ name: string; uid: number; gid: number }[]> {
   const passwd = await readFile('/etc/passwd', 'utf8').catch(() => '')
   return passwd
@@ -103,7 +103,7 @@ async function ordinaryAccounts(): Promise<{ name: string; uid: number; gid: num
     .sort((a, b) => Number(a.uid === 65534) - Number(b.uid === 65534))
 }
 
-/** Gives everything in `directory` to the account of `runner`, when it has one. */
+/** Changes the owner of everything in `directory` to the account of `runner`, if it has one. */
 export async function giveTo({ account }: Runner, directory: string): Promise<void> {
   if (!account) return
   const entries = await readdir(directory, { recursive: true, withFileTypes: true })

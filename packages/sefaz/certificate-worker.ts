@@ -37,7 +37,7 @@ export type PfxResult =
   | { problem: 'wrong-password'; tried: number }
   | { problem: 'unreadable' | 'no-key' | 'too-many-rounds' }
 
-// One way in which a program may have made bytes of the password. Forge itself never gets it: its text could not be erased.
+// One encoding of a password. Forge never gets its text, which could not be erased.
 interface Attempt {
   /** For the MAC and the old encryptions: UTF-16 with a zero at the end; empty is not the same as that zero alone (RFC 7292 appendix B). */
   wide: Buffer
@@ -45,7 +45,7 @@ interface Attempt {
   plain: Buffer
 }
 
-// Firefox writes 600,000. More is meant to keep the thread busy, and the native derivation cannot even be interrupted.
+// Firefox uses 600,000. More would only keep the thread busy, in a derivation that cannot stop.
 const iterationsMax = 700_000
 
 class TooManyRounds extends Error {}
@@ -173,7 +173,7 @@ function attemptsFor(password: Uint8Array): Attempt[] {
   return [
     attemptWith(text.normalize('NFC'), 'utf8'),
     attemptWith(text.normalize('NFD'), 'utf8'),
-    // Programs that put the characters of the password into bytes one by one.
+    // Programs that encode a password as one byte per character.
     attemptWith(text.normalize('NFC'), 'latin1'),
     // OpenSSL before 1.1 took each byte of the UTF-8 password for a character.
     bytewise(Buffer.from(text.normalize('NFC'))),

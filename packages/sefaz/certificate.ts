@@ -172,7 +172,8 @@ function connects({ key, certificate, chain }: Pick<Certificate, 'key' | 'certif
   }
 }
 
-// Threads that wait for the next file, because to load one costs more than to open a file. They do not keep the program alive.
+// Idle threads for the next file, because starting one costs more than opening a file. They do not
+// keep the program alive.
 const resting = new Map<Worker, NodeJS.Timeout>()
 const restingMax = 2
 const restMs = 60_000

@@ -21,7 +21,7 @@ interface Message {
   body: string | (() => Promise<string>)
   headers: Record<string, string>
   timeoutMs?: number
-  /** Asked when the connection is there, right before the first byte of the message leaves; false: `UnsentError`. */
+  /** Called on an open connection before the first byte is sent; false throws `UnsentError`. */
   mayLeave?: () => boolean
 }
 

@@ -1,4 +1,4 @@
-// A walk through DER as far as certificates need it: tags of one byte and definite lengths are all there is in them.
+// Minimal DER parser for certificates: only one-byte tags and definite lengths.
 
 interface DerNode {
   tag: number

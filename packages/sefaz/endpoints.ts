@@ -47,7 +47,7 @@ export const endpoints: { producao: Endpoints; homologacao: Endpoints } = {
   },
 }
 
-// SVSP is the service that São Paulo gives to other states, at its own address.
+// SVSP is the service of São Paulo for other states, at its own address.
 function withSvsp<T extends { SP: string }>(addresses: T): T & { SVSP: string } {
   return { ...addresses, SVSP: addresses.SP }
 }

@@ -132,7 +132,7 @@ const advice: Partial<Record<SefazErrorKind, string>> = {
     ' Confira se o certificado está válido e não foi revogado e se o arquivo traz a cadeia completa; se estiver em ordem, não é preciso trocá-lo.',
 }
 
-/** Whether a failure is of the service, and so concerns the next call of everybody; the others are of one certificate. */
+/** Whether the service failed, which affects all companies; others concern one certificate. */
 export function isOfTheHost({ kind }: Pick<SefazError, 'kind'>): boolean {
   return kind !== 'forbidden' && kind !== 'certificate'
 }
@@ -140,7 +140,7 @@ export function isOfTheHost({ kind }: Pick<SefazError, 'kind'>): boolean {
 // Nothing of a message leaves before the connection is secured.
 const neverSent: ReadonlySet<SefazErrorKind> = new Set(['unreached', 'tls-chain', 'encryption'])
 
-// A retry does not help: a certificate, a chain, a server or an address has to be changed first.
+// A retry is useless until a certificate, a chain, a server or an address changes.
 const definitive: ReadonlySet<SefazErrorKind> = new Set(['tls-chain', 'encryption', 'certificate'])
 
 const bodyCharactersMax = 4096
@@ -149,7 +149,7 @@ const bodyCharactersMax = 4096
 export class SefazError extends Error {
   override name = 'SefazError'
   readonly kind: SefazErrorKind
-  /** True when the same call may succeed later without anybody changing anything. */
+  /** True when the same call may succeed later without any change. */
   readonly retryable: boolean
   /** False when it failed before the first byte of the message left. */
   readonly sent: boolean

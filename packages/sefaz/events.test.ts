@@ -182,7 +182,7 @@ describe.runIf(hasSchemas)('the official schemas accept', () => {
     expect(validate(xml.replace('<cOrgao>91', '<cOrgao>99'))).not.toEqual([])
     const det = /<detEvento.*<\/detEvento>/.exec(xml)?.[0] ?? ''
     const inner = det.replace('<detEvento', '<detEvento xmlns="http://www.portalfiscal.inf.br/nfe"')
-    // The schema of each code knows only what the NT demands; that of the lote lets every code have a xJust.
+    // The schema of each code allows only fields of the NT; that of the lote allows xJust for all.
     if (event.tpEvento !== 210220) expect(schema(folder, `e${event.tpEvento}_v1.00.xsd`)(inner)).toEqual([])
   })
 

@@ -55,7 +55,7 @@ export interface SignedEvent {
   nSeqEvento: number
 }
 
-/** PEM, as `readCertificate` gives them (MOC CT-e 4.00 §3.2.4). */
+/** PEM, as returned by `readCertificate` (MOC CT-e 4.00 §3.2.4). */
 export interface SigningCertificate {
   key: string
   certificate: string
@@ -79,7 +79,7 @@ const manifestations = {
   210240: 'Operacao nao Realizada',
 }
 
-/** The `evento` of a manifestação, signed; the same input gives the same bytes (NT 2020.001). */
+/** Signs the `evento` of a manifestação; equal input gives equal bytes (NT 2020.001). */
 export function signManifestation(event: Manifestation, certificate: SigningCertificate): SignedEvent {
   const descEvento = manifestations[event.tpEvento]
   const xJust = justification(event)
@@ -98,7 +98,10 @@ function justification({ tpEvento, xJust = '' }: Manifestation): string | undefi
   return textOfField('xJust', xJust)
 }
 
-/** The `eventoCTe` of a CT-e, signed; the same input gives the same bytes (MOC CT-e 4.00, leiaute geral dos eventos). */
+/**
+ * Signs the `eventoCTe` of a CT-e; equal input gives equal bytes (MOC CT-e 4.00, leiaute geral dos
+ * eventos).
+ */
 export function signCteEvent(event: CteEvent, certificate: SigningCertificate): SignedEvent {
   return sign('cte', event, certificate, [
     leaf('cOrgao', event.chave.slice(0, 2)),

@@ -112,9 +112,7 @@ class SignalrHub<User> implements Hub<User>, HubServices<User> {
   readonly #connections = new Map<string, ClientConnection<User>>()
   /** Negotiated and not attached. */
   readonly #waiting = new Set<ClientConnection<User>>()
-  /**
-   * Tickets without an open connection: a client with a failed transport negotiates again by it.
-   */
+  /** Tickets without an open connection; a client whose transport failed negotiates by it again. */
   readonly #tickets = new Map<string, Ticket<User>>()
   readonly #byKey = new Map<string, Set<ClientConnection<User>>>()
   readonly #byAddress = new Map<string, number>()

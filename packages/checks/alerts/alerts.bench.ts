@@ -7,8 +7,8 @@ import { createArchive } from './support/archive.ts'
 import { randomOf } from './support/facts.ts'
 import { asOf, generate, randomName } from './support/generate.ts'
 
-// Precision and recall of each rule on generated histories of two years, for several seeds. A rule is right where a case was planted for it; what
-// fires elsewhere is wrong. `guarded`: how many innocent look-alikes stayed silent.
+// Precision and recall of each rule on generated histories of two years, for several seeds. A rule
+// is right at a planted case and wrong elsewhere. `guarded`: silent innocent look-alikes.
 const seeds = [1, 2, 3, 4, 5]
 // S49 depends on a deadline, not on one document alone, and is not in `rules`.
 const ids = [...rules.map(({ id }) => id), 'S49']

@@ -1,9 +1,8 @@
 import type { Fields } from '@vigia/dfe/read'
 
-// How a supplier is reached, as keys under which two suppliers with the same telephone, e-mail or address meet. A key is what people are
-// shown, too: so it keeps its words.
+// Contact keys: suppliers with the same telephone, e-mail or address share a key. People see them.
 
-/** The keys of what an issuer writes of itself, three at most; what stands for "unknown" is none. */
+/** Contact keys of an issuer, at most three; placeholders for "unknown" give none. */
 export function contactsOf(emit: Fields): string[] {
   const found = [phoneKey(emit.fone), mailKey(emit.email), addressKey(emit)]
   return found.filter((key) => key !== null)

@@ -16,7 +16,7 @@ import { cents, instantOf } from './values.ts'
  */
 export interface AlertFacts {
   type: FamilyId
-  /** False for a resumo (`resNFe`): then `nfe` and `recipient` are missing, and rules that need them are silent. */
+  /** False for a resumo (`resNFe`), to which rules on `nfe` and `recipient` do not apply. */
   complete: boolean
   chave: string
   issuedAt: string
@@ -66,7 +66,7 @@ export interface AlertParty {
 export interface NfeFacts {
   finNFe: string
   modFrete?: string
-  /** Whether a carrier or volumes are named, and the plate of a vehicle; undefined: read before this was kept. */
+  /** Whether a carrier or volumes and a plate are named; undefined: read before it was stored. */
   transport?: { named: boolean; plate: boolean }
   cfops: string[]
   tPag: string[]
@@ -263,7 +263,7 @@ function cteFacts({ ide, parties, infCarga }: CteDetails): CteFacts {
   }
 }
 
-// A summary and its event are one; the order in which they came is none.
+// Deduplicates a summary and its event, whatever their order of arrival.
 function alertEvents(events: readonly EventFacts[]): AlertEvent[] {
   const best = new Map<string, AlertEvent>()
   for (const event of events) {

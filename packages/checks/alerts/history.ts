@@ -7,7 +7,7 @@ import { nameProbes, normalName } from './names.ts'
 import { traceDue } from './transport.ts'
 import { cents, dayMs, instantOf } from './values.ts'
 
-// Everything here is defined by the dates in the documents, and ties by the chave: never by the order of arrival.
+// Order is by the dates in documents, then by chave; never by order of arrival.
 
 /** How many earlier documents of a pair a verdict looks at. */
 export const pairMax = 100
@@ -18,13 +18,13 @@ export const contactsMax = 50
 
 /** How long a supplier is one first seen lately: 180 days. */
 export const sharingMs = 180 * dayMs
-/** How many suppliers of a company share a contact that says nothing: it is their accountant's, or that of a whole building. */
+/** Suppliers that make a shared contact meaningless: an accountant, an office building. */
 export const sharedMax = 6
 
-/** After how many purchases, and how many days after the first, the habits of a company base are known. */
+/** Purchases and days since the first one after which habits of a company base are known. */
 export const learningPeriod = { purchases: 30, days: 30 }
 
-/** The instant at which they are: of its first purchase and of the one that completes the number, in milliseconds. */
+/** That instant in milliseconds, from the first purchase and the one that completes the number. */
 export function learnedFrom(first: number, last: number): number {
   return Math.max(last, first + learningPeriod.days * dayMs)
 }
@@ -35,31 +35,31 @@ export function learnedFrom(first: number, last: number): number {
  * chave.
  */
 export interface History {
-  /** The last `pairMax` purchases of the company base from the issuer base, before the document and within `pairDays`, newest first. */
+  /** The last `pairMax` purchases of the pair before it within `pairDays`, newest first. */
   pair: PairDocument[]
   /** Usual amounts of the company base for this type, in the twelve calendar months before. */
   thresholds: Thresholds
-  /** The instant at which the company base had thirty purchases and its first was thirty days old; null: not yet. Milliseconds. */
+  /** Instant when the company's habits were known (`learningPeriod`), ms; null: not yet. */
   learnedAt: number | null
   /** Other standing documents with the same `numberKey`, at most ten, by chave. */
   sameNumber: { chave: string; issuedAt: string; amount: string }[]
-  /** Names under one of the `nameProbes` of the issuer's, of other bases that supplied the company base before. Only asked when `pair` is empty. */
+  /** Similar names (`nameProbes`) of earlier suppliers of other bases, if `pair` is empty. */
   alike: { base: string; name: string }[]
   /** The first purchase of each company base from the issuer base, the earliest `contactsMax`. */
   contacts: { companyBase: string; chave: string; at: number }[]
-  /** How many issuer bases of the same UF have a document out of `tpEmis` 1 with the same local day of issue; five are enough. */
+  /** Issuer bases of the UF in contingency (not `tpEmis` 1) on the same local day; at most five. */
   contingency: number
-  /** Standing CT-e that cite one of the NF-e that the document, a CT-e, cites; at most twenty, by chave. */
+  /** For a CT-e: standing CT-e that cite one of its NF-e; at most twenty, by chave. */
   freights: Freight[]
-  /** The documents of the company base that the document names, as far as they are here. */
+  /** Documents of the company base that the document names and that are here. */
   cited: CitedDocument[]
   /** Other suppliers of the company base under one of the contacts of the issuer, by contact and base; at most five of each contact, which are too many (`sharedMax`). */
   sharing: Sharer[]
   /** Purchases of the company base by chapter, in the 24 months before that of the document. */
   bought: Bought
-  /** Standing purchases of the company base from other issuers, of up to a week before the document and nearly its value: the last `twinsMax`. Only asked when `twins` of `askOf` says so. */
+  /** Similar purchases from others up to a week before: the last `twinsMax`, if `askOf` asks. */
   twins: Twin[]
-  /** Whether a standing CT-e of the workspace cites the document, an NF-e. Only asked when `carried` of `askOf` says so. */
+  /** Whether a standing CT-e cites this NF-e. Only looked up if `carried` of `askOf`. */
   carried: boolean
 }
 
@@ -71,7 +71,7 @@ export interface PairDocument {
   at: number
   /** Cents. */
   value: number
-  /** Registration of the cancellation; null: it stands; '': unknown when. */
+  /** Registration of the cancellation; null: not cancelled; '': time unknown. */
   cancelledAt: string | null
   issuer: AlertFacts['issuer']
   readers?: string[]
@@ -81,7 +81,7 @@ export interface PairDocument {
   cfops?: string[]
   chapters?: string[]
   lines?: ItemLine[]
-  /** Items of a complete NF-e, as in `NfeFacts`; only documents of the same value, or cancelled ones, are compared by them. */
+  /** Items as in `NfeFacts`; compared for equal values and cancelled documents. */
   items?: string[]
 }
 
@@ -135,7 +135,7 @@ export interface Sharer {
   at: number
 }
 
-/** Amounts in cents that a share of the purchases does not reach; null without purchases, `p99` with fewer than a hundred. */
+/** Amounts in cents at quantiles of the purchases; null without any, `p99` with fewer than 100. */
 export interface Thresholds {
   p75: number | null
   p90: number | null

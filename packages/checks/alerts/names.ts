@@ -1,7 +1,7 @@
 // Similar names without comparing all: two texts at most two edits apart share one of three pieces of either, moved by two places at most
 // (pigeonhole: two edits touch two pieces). The first letter must be the same. Three rows for each known name and one query of at most 75 keys find every such name.
 
-/** How many single characters may differ between two names that S17 takes for alike. */
+/** Character edits between two names that S17 still considers similar. */
 export const editsMax = 2
 
 const pieces = editsMax + 1
@@ -35,7 +35,7 @@ export function nameKeys(name: string): string[] {
   return cuts(name.length).map(([start, end], index) => `${name[0]}${name.length}/${index}/${name.slice(start, end)}`)
 }
 
-/** The keys under which every name at most two edits away from this normalised name is kept: at most 75. */
+/** Keys that find every name within two edits of this normalised name: at most 75. */
 export function nameProbes(name: string): string[] {
   const keys = new Set<string>()
   for (let length = Math.max(pieces, name.length - editsMax); length <= name.length + editsMax; length++) {

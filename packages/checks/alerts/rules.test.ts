@@ -8,7 +8,7 @@ import { defaultSettings } from './settings.ts'
 import { createArchive } from './support/archive.ts'
 import { companyOf, freight, insideOf, later, note, supplierOf } from './support/facts.ts'
 
-// Each rule at its edge: where it fires, where it just does not, and the innocent look-alike that its guard names.
+// Each rule at its edge: where it just fires, where it just does not, and its innocent look-alike.
 
 const company = companyOf(40_000_001, 'EMPRESA COMPRADORA LTDA')
 const own = company.establishments[0]!.taxId

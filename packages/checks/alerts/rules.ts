@@ -13,7 +13,7 @@ import { valueRules } from './rules/value.ts'
 
 export type { Family, Finding, Rule } from './rules/rule.ts'
 
-/** Families whose documents are judged: the chaves of both have the 44 positions of `chaveParts`. */
+/** Families that rules judge, because their chaves have the 44 positions of `chaveParts`. */
 export const judgedFamilies: readonly FamilyId[] = [nfe.id, cte.id]
 
 /** Every rule of one document, by id. A rule whose result for the same facts changes gets another version. */

@@ -1,10 +1,10 @@
 /** Choices of a workspace for its alerts, and the time of the verdict. */
 export interface Settings {
-  /** The instant at which the verdict is asked, milliseconds: S44 and S49 wait for time to pass. `Verdict.againAt` says when it matters. */
+  /** Time of the verdict in milliseconds: S44 and S49 depend on it. See `Verdict.againAt`. */
   asOf: number
   /** L of S07, in cents: the limit from which a purchase needs an approval. */
   approvalLimit: number
-  /** Bases that belong together, as somebody declared them. */
+  /** Bases of related companies, as declared by a person. */
   groups: readonly (readonly string[])[]
   /** Rules that are switched off. */
   off: readonly string[]

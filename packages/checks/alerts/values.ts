@@ -2,7 +2,7 @@ import { chaveParts } from '@vigia/dfe/chave'
 import { localTime } from '@vigia/dfe/document'
 import { parseKey } from '@vigia/dfe/families/lookup'
 
-/** Cents of a decimal text in reais, rounded half up; 0 of nothing. Exact up to 90 trillion reais. */
+/** Cents of a decimal text in reais, rounded half up; 0 if missing. Exact to 90 trillion reais. */
 export function cents(text: string | undefined): number {
   if (text === undefined) return 0
   const [whole = '0', fraction = ''] = text.split('.')
@@ -53,7 +53,7 @@ export function numberText(chave: string): string {
   return `nº ${chaveParts(chave).numero}`
 }
 
-/** Whether a chave is that of an NF-e of model 55: an NFC-e travels with nobody. */
+/** Whether a chave is of an NF-e of model 55; an NFC-e needs no transport. */
 export function isNote(chave: string): boolean {
   return parseKey(chave)?.model === '55'
 }

@@ -21,7 +21,7 @@ export interface Around {
   capturesNotes: boolean
   /** When it is asked, milliseconds: a note may come after its CT-e. */
   asOf: number
-  /** The notes that it cites, as far as they are in the archive. */
+  /** The cited notes that are in the archive. */
   notes: readonly Note[]
   /** Other CT-e that cite one of these notes. */
   sameNotes: readonly Trip[]
@@ -73,7 +73,7 @@ function doubled(trip: Trip, { sameNotes, notes }: Around): FreightFinding | nul
         one.to.cMun === trip.to.cMun,
     )
     .map((one) => ({ one, shared: one.notes.filter((chave) => mine.has(chave)) }))
-    // All notes of one of them: a lorry that carries the rest of a load carries other notes too.
+    // All notes of one of them, because a lorry with the rest of a load also carries other notes.
     .filter(({ one, shared }) => shared.length > 0 && shared.length === Math.min(mine.size, new Set(one.notes).size))
     .filter(({ one, shared }) => !isSplit(trip, one, shared, notes))
     .sort((a, b) => b.shared.length - a.shared.length || (isBefore(a.one, b.one) ? -1 : 1))[0]

@@ -6,7 +6,7 @@ export interface Trip {
   chave: string
   /** As written, with its offset. */
   issuedAt: string
-  /** Authorised and not cancelled, and no substituto took its place: the caller knows its events. */
+  /** Authorised, not cancelled, and not replaced by a substituto. */
   standing: boolean
   carrier: { taxId: string; name: string }
   /** Tomador: who pays. */

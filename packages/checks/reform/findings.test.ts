@@ -37,7 +37,7 @@ interface Taxed {
   vIBS?: string
   more?: string
 }
-/** An item of R$ 1.000,00 as the year 2026 taxes it; each group may be written otherwise. */
+/** An item of R$ 1.000,00 with the taxes of 2026; each group can be overridden. */
 function taxed(change: Taxed = {}): string {
   const { CST = '000', cClassTrib = '000001', vBC = '1000.00', vIBS = '1.00', more = '' } = change
   const uf = change.uf ?? '<pIBSUF>0.1000</pIBSUF><vIBSUF>1.00</vIBSUF>'

@@ -134,7 +134,7 @@ function codeFaults({ IBSCBS, gTribRegular }: ReformContents, day: string): Faul
   })
 }
 
-// The CST whose rate is the standard one of the year, perhaps reduced; the others have rates of their own sector, or none that matters.
+// CST with the standard rate of the year, possibly reduced; others have special rates or none.
 const standardRate: ReadonlySet<string> = new Set(['000', '200'])
 
 function rateFaults(groups: ReformContents, contents: NfeContents | CteContents, day: string): Fault[] {
@@ -143,7 +143,7 @@ function rateFaults(groups: ReformContents, contents: NfeContents | CteContents,
   // Purchases of a public body are taxed for that body alone (LC 214/2025, art. 473).
   if (ofYear === undefined || contents.gCompraGov || groups.gTribCompraGov) return []
   if (!standardRate.has(IBSCBS?.CST ?? '') || scaled(IBSCBS?.vBC) === 0n) return []
-  // Notes that change or give back an earlier one have the rates of its year.
+  // Notes that correct or return an earlier one use the rates of its year.
   if (!testYears.has(day.slice(0, 4)) && contents.type === nfe.id && contents.head.finNFe !== '1') return []
   return partsOf(groups).flatMap(({ names, group, rate }) => {
     const expected = ofYear[names.rate as keyof Rates]

@@ -41,7 +41,7 @@ export interface Rates {
   to: string
   pIBSUF: string
   pIBSMun: string
-  /** Undefined as long as no law says it. */
+  /** Undefined until a law sets it. */
   pCBS?: string
 }
 
@@ -62,7 +62,7 @@ export interface NoteKind {
   otherTaxes: boolean
 }
 
-/** By tpNFCredito, of finNFe 5 (NT 2025.002; package PL_010e). The issuer owes less by it. */
+/** By tpNFCredito, of finNFe 5 (NT 2025.002; package PL_010e). Reduces the issuer's debt. */
 export const creditNotes: ReadonlyMap<string, NoteKind> = new Map([
   ['01', { text: 'multa e juros', otherTaxes: false }],
   ['02', { text: 'crédito presumido sobre o saldo na ZFM', otherTaxes: false }],
@@ -72,7 +72,7 @@ export const creditNotes: ReadonlyMap<string, NoteKind> = new Map([
   ['06', { text: 'retorno por recusa de parte da entrega', otherTaxes: true }],
 ])
 
-/** By tpNFDebito, of finNFe 6 (NT 2025.002; package PL_010e). The issuer owes more by it. */
+/** By tpNFDebito, of finNFe 6 (NT 2025.002; package PL_010e). Increases the issuer's debt. */
 export const debitNotes: ReadonlyMap<string, NoteKind> = new Map([
   ['01', { text: 'transferência de créditos para cooperativas', otherTaxes: false }],
   ['02', { text: 'anulação de crédito por saídas imunes ou isentas', otherTaxes: false }],

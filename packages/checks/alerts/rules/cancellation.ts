@@ -37,7 +37,7 @@ export const cancellationRules: Rule[] = [
         if (after < 0 || after > 72 * hourMs) continue
         const change = (value - other.value) / Math.max(other.value, 1)
         const sameItems = facts.nfe && other.items ? jaccard(facts.nfe.items, other.items) : null
-        // Without items only a near value tells that it is the same sale.
+        // Without items, only a similar value shows that it is the same sale.
         if (Math.abs(change) <= 0.01 || (sameItems === null ? Math.abs(change) > 0.3 : sameItems < 0.7)) continue
         return {
           inputs: { value, before: other.value, hours: Math.round(after / hourMs) },

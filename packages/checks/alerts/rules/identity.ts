@@ -11,7 +11,7 @@ const floor = 100_000 // cents
 // After so many notes it is known whom a supplier lets read them.
 const readersMin = 5
 
-/** S01's condition, on which S13 stands too. */
+/** Condition of S01 and part of S13. */
 export function isNewAndBig({ isNew, value, history }: View): boolean {
   return isNew && value >= Math.max(history.thresholds.p75 ?? 0, floor)
 }
@@ -173,7 +173,7 @@ export const identityRules: Rule[] = [
     weight: 0.1,
     of: 'purchase',
     find: ({ facts, settings, past, issuerBase }) => {
-      // Documents that were read before readers were kept say nothing of them.
+      // Documents read before readers were stored have unknown readers.
       const known = past.flatMap(({ readers }) => (readers ? [readers.map(baseOf)] : []))
       if (known.length < readersMin || !facts.readers) return null
       const group = settings.groups.find((bases) => bases.includes(issuerBase)) ?? []

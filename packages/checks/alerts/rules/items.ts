@@ -175,7 +175,7 @@ function linesOf({ facts: { nfe } }: View): NamedLine[] {
   return nfe?.finNFe === '1' ? (nfe.inside?.lines ?? []).filter(({ value }) => value >= lineMin) : []
 }
 
-// Earlier purchases of a product, newest first: neither returns nor gifts nor what completes a price.
+// Earlier purchases of a product, newest first, without returns, gifts and price complements.
 function sameProduct(line: ItemLine, past: readonly PairDocument[]): { chave: string; other: ItemLine }[] {
   return past.flatMap((one) =>
     isOther(one)

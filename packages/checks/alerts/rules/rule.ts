@@ -6,7 +6,7 @@ import { cents, dayMs, instantOf } from '../values.ts'
 
 export type Family = 'identity' | 'value' | 'timing' | 'logistics' | 'tax' | 'integrity' | 'cancellation'
 
-/** A rule: what it says, how much it weighs, and how it finds what it says. */
+/** A rule: its texts, weight and check. */
 export interface Rule {
   id: string
   /** Missing: 1. */
@@ -18,7 +18,7 @@ export interface Rule {
   families?: readonly FamilyId[]
   /** 0 to 1. */
   weight: number
-  /** `purchase`: of purchases that stand; `received`: of what stands and names the company; `any`: also of cancelled and own documents. */
+  /** `purchase`: standing purchases; `received`: standing documents to the company; `any`: all. */
   of: 'purchase' | 'received' | 'any'
   /** It compares with the company's habits, and is silent in weight until these are learned. */
   learns?: true
@@ -88,7 +88,7 @@ export function within<T extends { at: number }>(past: readonly T[], at: number,
   return past.filter((one) => one.at >= at - days * dayMs)
 }
 
-/** Share of two multisets that is common to both. */
+/** Share of two multisets that both have in common. */
 export function jaccard(one: readonly string[], other: readonly string[]): number {
   const counts = new Map<string, number>()
   for (const item of one) counts.set(item, (counts.get(item) ?? 0) + 1)

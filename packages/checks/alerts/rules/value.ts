@@ -4,7 +4,7 @@ import type { PairDocument } from '../history.ts'
 import { dayMs, dayText, decimal, hourMs, median, numberText, quantile, reais, robustZ } from '../values.ts'
 import { jaccard, type Rule, type View, within } from './rule.ts'
 
-/** Equal values about a month apart: at least three of them before this one make a subscription. */
+/** A subscription: at least three earlier documents of equal value, about a month apart. */
 function isSubscription({ past, value, at }: View): boolean {
   const times = past.filter((one) => Math.abs(one.value - value) <= 1).map((one) => one.at)
   const monthly = times.filter((time) => {

@@ -217,7 +217,7 @@ export function createArchive(initial: readonly AlertFacts[] = []): Archive {
     return { first: firstOf(companyBase, issuerBase), contacts: new Set(contacts) }
   }
 
-  // Documents that may be judged otherwise because a supplier changed from `was`.
+  // Documents to judge again because a supplier changed from `was`.
   function sharedWith(one: Sharing, was: ReturnType<typeof seen>): AlertFacts[] {
     const now = seen(one)
     const isMoved = JSON.stringify(was.first) !== JSON.stringify(now.first)
@@ -232,7 +232,7 @@ export function createArchive(initial: readonly AlertFacts[] = []): Archive {
     })
   }
 
-  // Everything that a document adds to what others see, or takes away again.
+  // Adds or removes the data of a document that other verdicts read.
   function change(facts: AlertFacts, add: boolean): void {
     const { companyBase, issuerBase, number } = askOf(facts)
     const entry = { facts, at: instantOf(facts.issuedAt) }

@@ -52,7 +52,7 @@ interface Wanted {
   serie?: number
   tpEmis?: string
   cNF?: string
-  /** A resumo: of what the document says only this is left. */
+  /** Reduces the document to a resumo. */
   summary?: boolean
   nfe?: Partial<NfeFacts>
   more?: Partial<AlertFacts>
@@ -181,7 +181,7 @@ function documentOf(mod: string, wanted: Wanted): AlertFacts {
   }
 }
 
-/** A date and time some minutes after another, as `at` wants it. */
+/** A date and time some minutes later, in the format of `at`. */
 export function later(at: string, minutes: number): string {
   return new Date(Date.parse(`${at}Z`) + minutes * 60_000).toISOString().slice(0, 19)
 }

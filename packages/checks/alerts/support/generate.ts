@@ -10,10 +10,10 @@ export { freight, later, note, randomOf, supplierOf } from './facts.ts'
 
 export interface Generated {
   documents: AlertFacts[]
-  /** For a chave the rules that must fire. Every other rule that fires there is wrong, unless it is one of `maybe`. */
+  /** Rules that must fire, by chave. Any other rule is wrong, unless it is in `maybe`. */
   must: Map<string, string[]>
   maybe: Map<string, string[]>
-  /** Rules whose innocent look-alike a document is. */
+  /** Rules for which a document is an innocent look-alike. */
   innocent: Map<string, string[]>
   groups: string[][]
 }
@@ -50,7 +50,7 @@ export function generate(seed: number, { suppliers = 120, cases = 6 } = {}): Gen
     const working = later(at, weekday === 0 ? day : weekday === 6 ? 2 * day : 0)
     return holidays.some((date) => working.slice(0, 10).endsWith(date)) ? later(working, day) : working
   }
-  // Numbers grow with time, as of somebody with many other customers.
+  // Numbers grow with time, as for an issuer with many other customers.
   const numbers = new Map<string, number>()
   const taken = new Set<string>()
   const numberAt = ({ taxId }: Supplier, at: string) => {
