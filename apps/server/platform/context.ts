@@ -10,7 +10,7 @@ import type { Vault } from './vault.ts'
 
 export type Database = Kysely<Tables>
 
-/** What the functions of the slices may ask for; each names only the fields that it needs. */
+/** Dependencies of the slices' functions; each function names only the fields that it needs. */
 export interface Context {
   db: Database
   /** Connections of the login that sees some companies only; the worker has them. */

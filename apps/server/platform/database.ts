@@ -14,19 +14,20 @@ const types: pg.CustomTypesConfig = {
   getTypeParser: (oid, format) => parsers.get(oid) ?? pg.types.getTypeParser(oid, format),
 }
 
-/** The login of the application, which owns nothing and cannot bypass row-level security; `migrate` creates it. */
+/** Role of the application: owns nothing and cannot bypass row-level security; `migrate` creates it. */
 export const appRole = 'vigia_app'
-/** That of the signer: it reads sealed keys and events that are wanted, and adds uses of certificates. */
+/** Role of the signer: reads sealed keys and requested events, and records uses of certificates. */
 export const signerRole = 'vigia_signer'
 
-/** That of calls by who may see some companies only: row-level security shows it no row of others (`migrate`). */
+/** Role for people limited to some companies: row-level security hides rows of other companies. */
 export const limitedRole = 'vigia_limited'
 
 export type DatabaseRole = typeof appRole | typeof signerRole | typeof limitedRole
 
 /**
- * The password of a role, derived from that of the owner, whose login `url` is: so all machines know it, and nothing has to be kept. Null
- * where the address has no password: then the server has to know by other means who comes.
+ * Password of a role, derived from that of the owner in `url`, so every machine can compute it and
+ * nothing is stored. Null when `url` has no password: PostgreSQL must then authenticate by other
+ * means.
  */
 export function rolePassword(url: string, role: DatabaseRole): string | null {
   const address = new URL(url)
@@ -63,9 +64,9 @@ export const pools = {
   worker: { connections: 16, lockTimeoutMs: 0, statementTimeoutMs: 0 },
   task: { connections: 10, lockTimeoutMs: 0, statementTimeoutMs: 0 },
   signer: { connections: 6, lockTimeoutMs: 10_000, statementTimeoutMs: 30_000, role: signerRole },
-  /** Of the API, beside its own. */
+  /** For people limited to some companies, in the API. */
   limited: { connections: 5, lockTimeoutMs: 10_000, statementTimeoutMs: 30_000, role: limitedRole },
-  /** Of the workers: for the exports of these people. */
+  /** For exports of people limited to some companies, in the workers. */
   limitedWorker: { connections: 2, lockTimeoutMs: 0, statementTimeoutMs: 0, role: limitedRole },
 } satisfies Record<string, PoolOptions>
 
@@ -148,7 +149,7 @@ export function connectionTo(
 
 function addressOf(url: string, role: DatabaseRole): string {
   const address = new URL(url)
-  // What stands in the query goes before what stands in front of the host, which an address without host cannot have.
+  // Query parameters override the user before the host, which an address without host cannot have.
   address.searchParams.set('user', role)
   address.searchParams.set('password', rolePassword(url, role) ?? '')
   address.username = ''
@@ -186,7 +187,7 @@ export async function requireRole(db: Database, role: DatabaseRole): Promise<voi
     throw new Error(`connections of ${login} act as ${name}${free ? ', who may do more than the application' : ''}`)
 }
 
-/** What somebody may see who may not see all of their workspace, and the database that shows all. */
+/** Companies that a limited person may see, and the unlimited database. */
 interface Limit {
   companies: readonly number[]
   whole: Database
@@ -195,8 +196,8 @@ interface Limit {
 const limits = new WeakMap<Database, Limit>()
 
 /**
- * The database of the limited login for somebody who may see `companies` only: transactions of what is returned see and write nothing of others.
- * `whole` shows everything.
+ * Database of the limited role for a person who may see `companies` only: its transactions neither
+ * read nor write rows of other companies. `whole` is the unlimited database.
  */
 export function limitTo(limited: Database, companies: readonly number[], whole: Database): Database {
   const db = limited.withTables()
@@ -333,7 +334,7 @@ function transact<C extends WithDatabase, T>(
   })
 }
 
-/** What the last work of a transaction locks, of one workspace. */
+/** Lock of one workspace that the last work of a transaction takes. */
 interface LastLock {
   lock: 'audit' | 'changes' | 'jobs' | `announcement ${string}`
   workspaceId: number
@@ -341,7 +342,7 @@ interface LastLock {
 
 const lastWork = new WeakMap<Database, (LastLock & { work: () => Promise<void> })[]>()
 
-/** Runs `work` in one transaction, which has entered nothing yet; inside a transaction, `work` is part of it. */
+/** Runs `work` in a transaction that has entered no workspace yet, or joins the one under way. */
 export function inTransaction<C extends WithDatabase, T>(ctx: C, work: (ctx: C) => Promise<T>): Promise<T> {
   if (ctx.db.isTransaction) return work(ctx)
   return ctx.db.transaction().execute(async (db) => {

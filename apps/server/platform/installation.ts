@@ -6,7 +6,7 @@ import type { Config } from '../config.ts'
 /** The first start in production: nobody has looked at what would leave. */
 export const firstStart = 'Esta instalação começou no ambiente de produção.'
 
-/** What is installed cannot serve this configuration; `message` is a sentence for the operator. */
+/** The installation cannot serve this configuration; `message` is a sentence for the operator. */
 export class InstallationError extends Error {
   override name = 'InstallationError'
 }
@@ -41,7 +41,6 @@ export async function prepareInstallation(url: string, ambiente: string): Promis
   }
 }
 
-/** Where the embedded PostgreSQL of an installation is. */
 export function embeddedCluster({ dataDir }: Pick<Config, 'dataDir'>): { directory: string } {
   return { directory: join(dataDir, 'postgres') }
 }

@@ -1,6 +1,6 @@
 import { AppError } from './errors.ts'
 
-/** Whose work it is: a workspace, or the network of a stranger. */
+/** Owner of the work: a workspace, or the network of a stranger. */
 type Owner = number | string
 
 /** Takes a place for `owner`, until it is disposed of. */

@@ -3,10 +3,10 @@ import { appRole, connectionTo } from './database.ts'
 import type { Logger } from './log.ts'
 import { pause } from './pause.ts'
 
-/** What a process does with what other processes tell it. */
+/** Callbacks for the notifications of other processes. */
 interface Ear {
   channels: readonly string[]
-  /** It listens, for the first time or again: what was told before that has to be looked up. */
+  /** Called on each connect and reconnect: look up anything that was notified before. */
   listening(): void
   heard(channel: string, payload: string): void
 }

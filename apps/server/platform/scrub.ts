@@ -36,8 +36,8 @@ function scrubText(text: string): string {
   return patterns.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), short)
 }
 
-// What the errors of our libraries say beside their message, without values: PostgreSQL's `detail`, `where` and parameters, a mailer's
-// addresses and answers and an HTTP library's bodies are not among them.
+// Fields of library errors that hold no values: PostgreSQL's `detail`, `where` and parameters, a
+// mailer's addresses and responses and HTTP bodies are left out.
 const facts = [
   'code',
   'severity',

@@ -27,7 +27,7 @@ let freeBytes = 1e12
 const open = () =>
   createStorage({ db, config: readConfig({}, '/'), log: createLogger('silent') }, async () => freeBytes)
 
-// What the server itself says when its disk is full, or when it follows another one.
+// Makes PostgreSQL fail as it does with a full disk, or as a standby.
 const failProbe = (sqlstate: string) =>
   owner.query(`create or replace function no_room() returns trigger language plpgsql as $$ begin raise sqlstate '${sqlstate}'; end $$;
     create or replace trigger no_room before insert on storage_probe for each row execute function no_room()`)

@@ -16,11 +16,11 @@ export interface StorageTrouble {
 export interface Storage {
   /** Null: nothing speaks against it. */
   readonly trouble: StorageTrouble | null
-  /** Where the data folder is; null: not known. */
+  /** Free bytes of the data folder; null: unknown. */
   readonly freeBytes: number | null
   /** Shows by a row that storing works, unless that was shown a moment ago. */
   prove(): Promise<boolean>
-  /** Notes what a failed statement says about it. */
+  /** Updates `trouble` when the error of a failed statement is about storage. */
   noteFailure(error: unknown): void
 }
 
@@ -61,7 +61,7 @@ export function createStorage(
         set(null)
       } catch (error) {
         const reason = reasonOf(error)
-        // A database that does not respond is told by whoever needs it.
+        // Callers report a database that does not respond.
         if (!reason) throw error
         set(reason, error)
       }

@@ -5,7 +5,6 @@ import { inWorkspace } from './database.ts'
 import type { Caller, Session } from './http/session.ts'
 import type { Storage } from './storage.ts'
 
-/** Where the calls of tests come from. */
 export const testCaller: Caller = { address: '127.0.0.1', agent: 'teste' }
 
 /** A session as a handler receives it, without a row of its own. */

@@ -16,7 +16,7 @@ export class ThreadError extends Error {
 }
 
 export interface ThreadsOptions {
-  /** What a thread runs: it sends one message when it is ready, and from then on one for each message of its parent. */
+  /** Module that a thread runs: sends one message when ready, then one per message of its parent. */
   file: URL
   threads: number
   /** Work of people that may wait at once. */

@@ -2,8 +2,9 @@ import { sql } from 'kysely'
 import type { Context, WithDatabase } from './context.ts'
 
 /**
- * What can be wrong with the whole installation: how a letter to the operator is headed, and what everybody reads on the dashboard, without
- * anything about the machine; without `shown` it does not concern them.
+ * Troubles of the whole installation: `title` heads the mail to the operator; everybody reads
+ * `shown` on the dashboard, without details of the machine. A kind without `shown` does not concern
+ * them.
  */
 const kinds = {
   espaco: {
@@ -74,14 +75,14 @@ export async function endTrouble({ db }: WithDatabase, key: TroubleKey): Promise
     update trouble set ended_at = now() where key = ${key} and told_at is not null and ended_at is null`.execute(db)
 }
 
-/** What is wrong now, the oldest first. */
+/** Troubles that have not ended, the oldest first. */
 export async function listTroubles({ db }: WithDatabase): Promise<Trouble[]> {
   const { rows } = await sql<{ key: string; since: Date; sentence: string }>`
     select key, since, sentence from trouble where ended_at is null order by since, key`.execute(db)
   return rows
 }
 
-/** What of it everybody reads. Of a database that takes no rows none tells. */
+/** Notices for everybody; `storage` tells of missing space, because a full disk takes no row. */
 export async function listNotices({
   db,
   storage,

@@ -10,8 +10,9 @@ export interface ClosingTimes {
 }
 
 /**
- * Returns what closes `app`: no new connection, calls under way end, files that are on their way leave whole. One that would take too long is cut off, which
- * the log tells; its client goes on with it later. Connections that nothing was asked by are cut at once, those that only listen with the calls.
+ * Returns a function that closes `app`: cuts unused connections, lets calls under way end and files
+ * leave whole. Cuts other connections after `callMs`, slow files after `fileMs` with a warning;
+ * clients resume those later.
  */
 export function prepareClosing(
   app: FastifyInstance,

@@ -17,7 +17,7 @@ export const doorLimits = {
   /** Refused calls that wait at once, and how long each does. */
   refused: 32,
   refusedMs: 1_000,
-  /** Bytes of a body: of calls without a session, of others, and of one that nobody reads. */
+  /** Maximum body bytes: of calls without a session, of other calls, and of a body dropped unread. */
   openBody: 16 * 1024,
   body: 256 * 1024,
   unreadBody: 256 * 1024,

@@ -17,9 +17,12 @@ export interface Visit {
 
 /** Limits what strangers may ask for. */
 export interface Door {
-  /** Undefined when the request may go on; otherwise, after a second in which `socket` was not read, the refusal, or null: so many wait that the connection has to end. */
+  /**
+   * Undefined: the request may go on. Otherwise pauses `socket` for a second and gives the refusal,
+   * or null when too many wait and the connection has to end.
+   */
   enter(visit: Visit, socket: Duplex): Promise<AppError | null | undefined>
-  /** `find`, of which the door learns which tokens are known and which are dead. */
+  /** Wraps `find`, so that the door learns which tokens are known and which are dead. */
   watch(find: Authenticate): Authenticate
   /** Notes the token of a session that has just been opened, so that failed look-ups of its address do not keep it out. */
   learn(token: string): void

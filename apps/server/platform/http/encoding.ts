@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 // A browser names five.
 const encodingsMax = 20
 
-/** What the caller takes, or null when it takes the bytes as they are (RFC 9110 §12.5.3). */
+/** Best encoding that the client accepts; null: send the bytes as they are (RFC 9110 §12.5.3). */
 export function encodingOf(accepted = ''): 'br' | 'gzip' | null {
   const encodings = accepted.toLowerCase().split(',', encodingsMax).map(readEncoding)
   const isAccepted = (name: string) => encodings.some((one) => one.name === name && one.weight > 0)
@@ -19,7 +19,7 @@ function readEncoding(text: string): { name: string; weight: number } {
   return { name, weight: Number(weights[0]?.[1] ?? 1) }
 }
 
-// What fits into one packet gains nothing.
+// Smaller responses fit into one packet: compression gains nothing.
 const bytesMin = 1_400
 // Each response is compressed for one client: these levels take about a millisecond for a page of documents.
 const quick = { br: { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }, gzip: { level: 5 } }

@@ -54,7 +54,7 @@ function policy(directives: Record<string, string>): string {
 
 const permissions = ['camera', 'microphone', 'geolocation', 'payment', 'usb', 'serial', 'display-capture', 'midi']
 
-/** What of the browser a page may use besides writing to the clipboard: nothing of these but what is `allowed`. */
+/** Permissions-Policy that denies all of `permissions` but the `allowed` ones. */
 export function permissionsPolicy(allowed: readonly string[] = []): string {
   return permissions.map((name) => `${name}=(${allowed.includes(name) ? 'self' : ''})`).join(', ')
 }

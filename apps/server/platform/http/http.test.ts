@@ -79,7 +79,7 @@ const list = route({
 })
 const pdf = route({ method: 'GET', path: '/v1/api/Pdf', access: 'public', summary: 'x', produces: 'application/pdf' })
 
-// What became of the streams of `file`.
+// Counts of the streams of `file`: pieces pulled and streams closed.
 const streams = { pulled: 0, closed: 0 }
 
 async function* pieces(how: string): AsyncGenerator<Buffer> {
@@ -185,7 +185,7 @@ describe('the parameters of the address', () => {
   })
 })
 
-/** What a bare socket gets back for `text`. */
+/** Sends `text` on a bare socket and returns the response. */
 async function send(text: string): Promise<{ status: number; head: string; body: string }> {
   const socket = connect(port, '127.0.0.1')
   let answer = ''
@@ -334,7 +334,7 @@ describe('methods', () => {
 
   test.each(['PROPFIND', 'PURGE', 'CONNECT', 'FOO'])('%s does no harm', async (method) => {
     const { status } = await send(`${method} /v1/api/Nada HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)
-    // No answer at all is one, too: nobody asked for a tunnel.
+    // No response is fine, too: the tunnel is not opened.
     expect([400, 404, 0]).toContain(status || 0)
     expect((await app.inject('/v1/api/Pdf')).statusCode).toBe(200)
   })

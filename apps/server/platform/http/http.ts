@@ -32,7 +32,7 @@ export interface FileResponse {
   keepable?: boolean
   /** A page of ours shows it in a frame. */
   framed?: boolean
-  /** Of a stream: the file that it is the end of, from this byte on. Whoever loses the connection can go on with it later. */
+  /** For streams: the whole file, and the first byte sent; lost downloads can resume. */
   whole?: { bytes: number; tag: string; from: number }
 }
 
@@ -88,7 +88,7 @@ export interface Guest {
   path: string
   handle(request: IncomingMessage, response: ServerResponse): boolean
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean
-  /** How the calls of the connection count of which a request is; null: of none that it let in. */
+  /** How calls of the request's connection are counted; null: the guest does not know the connection. */
   knows(request: IncomingMessage): 'free' | 'counted' | null
 }
 
@@ -399,7 +399,7 @@ async function withPlaces<T>(
   }
 }
 
-// What a person is in the workspace is asked anew for each call: who is made less may do less from the next call on.
+// Roles are read again for each call: a demotion takes effect with the next one.
 function requireMay({ role, companies, lacksFactor, isAccessOver }: Session, { atLeast }: RouteDefinition): void {
   if (atLeast === 'pessoa') return
   if (isAccessOver) throw new AppError('forbidden', accessOver)
@@ -437,7 +437,8 @@ function clientOf(session: Session | null, { address }: Caller): number | string
   return session && !session.shared && !session.newcomer ? session.workspaceId : networkOf(address)
 }
 
-// Only what people read. Other responses may hold a token or a ticket, and the length of compressed bytes would leak something of it.
+// Compress only what people read: other responses may hold a token or a ticket, about which the
+// length of compressed bytes leaks something.
 function isCompressible({ method, access }: RouteDefinition): boolean {
   return method === 'GET' && access === 'session'
 }
@@ -448,7 +449,7 @@ function sendFile(
   reply: FastifyReply,
   { content, fileName, keepable = false, framed = false, whole }: FileResponse,
 ): FastifyReply {
-  // Of documents no copy stays on a machine that others use; programs that keep their own ask by the tag.
+  // Shared machines must keep no copy of a document; programs with a cache of their own ask by tag.
   void reply.header('cache-control', 'private, no-store')
   if (fileName !== undefined) void reply.header('content-disposition', attachment(fileName))
   if (framed) void reply.headers({ 'content-security-policy': framedPolicy, 'x-frame-options': 'SAMEORIGIN' })
@@ -460,7 +461,7 @@ function sendFile(
     }
     return reply.send(Buffer.from(content.buffer, content.byteOffset, content.length))
   }
-  // Who only asks does not get the tag, by which a download goes on.
+  // HEAD gets no tag, which is for resuming a download.
   const isEmpty = whole && request.method !== 'HEAD' ? describePart(reply, whole) : false
   if (request.method === 'HEAD' || isEmpty) {
     // The library would read it to the end although no client takes it.
@@ -474,7 +475,8 @@ function sendFile(
   return reply.send(content)
 }
 
-// What the client needs in order to go on later (RFC 9110 §14, §15.3.7, §15.5.17). Returns whether there is nothing left to send.
+// Sets the headers for resuming later (RFC 9110 §14, §15.3.7, §15.5.17). Returns true when
+// nothing is left to send.
 function describePart(reply: FastifyReply, { bytes, tag, from }: NonNullable<FileResponse['whole']>): boolean {
   void reply.headers({ 'accept-ranges': 'bytes', etag: tag })
   if (from >= bytes && from > 0) {
@@ -536,7 +538,7 @@ function tokenOf({ headers, url = '' }: IncomingMessage): string {
   return shape.test(token) ? token : ''
 }
 
-/** Where a request comes from that did not pass through the routes, by what trusted proxies say. */
+/** Caller of a request that did not pass through the routes, as trusted proxies report it. */
 export function rawCaller(
   { trustedProxies }: Pick<Context['config'], 'trustedProxies'>,
   { headers, socket }: IncomingMessage,
@@ -566,7 +568,7 @@ function callerOf(request: FastifyRequest): Caller {
   return { address, agent, ...(request.method === 'HEAD' && { isHead: true }), ...(continues && { continues }) }
 }
 
-// Of ranges only the one of a download that goes on; others may be ignored (RFC 9110 §14.2).
+// Accept only the range that resumes a download; others may be ignored (RFC 9110 §14.2).
 function continuationOf({ headers }: FastifyRequest): Caller['continues'] {
   const [, from] = /^bytes=(\d{1,15})-$/.exec(headers.range ?? '') ?? []
   if (from === undefined || Number(from) === 0) return undefined
@@ -623,7 +625,7 @@ async function fail(ctx: Context, error: unknown, request: FastifyRequest, reply
   }
   if (refusal?.retryAfterMs !== undefined)
     void reply.header('retry-after', Math.max(1, Math.ceil(refusal.retryAfterMs / 1000)))
-  // Fastify would close the connection, and whoever is still sending, a proxy too, would lose the response.
+  // Fastify would close the connection, and a client that still sends would lose the response.
   if (statusCode === 413) void reply.removeHeader('connection')
   if (!request.raw.complete) dropBody(request.raw, reply.raw)
   if (statusCode === 401) void reply.header('www-authenticate', 'Bearer')
@@ -707,9 +709,9 @@ const libraryRefusals: Record<string, [ErrorCode, message: string]> = {
 
 // A database that is away, starting, or full, and rows that others hold for too long: the next try may succeed.
 const passing = /^(08...|40001|40P01|53...|57P0[123]|55P03|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT)$/
-// What the client of the database says of a connection that has ended gives no code.
+// Errors of the PostgreSQL client for an ended connection carry no code.
 const disconnected = /^Connection terminated|^Client has encountered a connection error|^Client was closed/
-// What Citus says with no code of its own of a server for rows that is away, or from which the rows have just been moved.
+// Citus errors with the generic code XX000: a worker node is away, or its shards have just moved.
 const serverAway =
   /^failure on connection marked as essential|^server closed the connection|^could not find valid entry for shard|^could not commit transaction|^connection not open|SSL SYSCALL error/
 const busy =
@@ -720,7 +722,8 @@ const canceled = '57014'
 const tooSlow =
   'A consulta demorou demais e foi interrompida. Nada foi alterado, e seus documentos estão seguros; escolha um período menor ou mais um filtro e tente de novo.'
 
-// What the HTTP library refuses before a handler runs, and what passes by itself.
+// Maps errors of the HTTP library, and those that pass by themselves, to a refusal; null: another
+// error.
 function refusalOf(error: unknown): AppError | null {
   const { statusCode, code } = error as { statusCode?: unknown; code?: unknown }
   const known = libraryRefusals[String(code)]

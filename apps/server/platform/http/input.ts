@@ -18,7 +18,7 @@ export function parseJson(text: string): unknown {
   try {
     value = JSON.parse(text)
   } catch {
-    // What V8 says about it quotes the body, so it is not kept as a cause.
+    // V8's message quotes the body, so it is not kept as the cause.
     throw new AppError('invalid-input', 'O corpo da requisição não é um JSON válido.')
   }
   requirePlain(value, depthMax)
@@ -32,7 +32,7 @@ function requirePlain(value: unknown, depth: number): void {
   for (const part of Object.values(value)) requirePlain(part, depth - 1)
 }
 
-/** What the call sends, as the contract describes it. Throws with one sentence for each problem. */
+/** Validates the input of a call against the contract; throws with one sentence per problem. */
 export async function readInput(route: RouteDefinition, request: FastifyRequest): Promise<RouteInput<RouteDefinition>> {
   const { query, errors } = readQuery(route.query, request.query as Record<string, unknown>)
   const check = (schema: z.ZodType | undefined, value: unknown) => {
@@ -116,7 +116,7 @@ async function readForm(request: FastifyRequest): Promise<Record<string, string 
       else form[name] = String(part.value)
     }
   } catch (cause) {
-    // What the library refuses with a status of its own gets its text where all refusals do.
+    // Errors of the library with a status get their text where all refusals do.
     if (cause instanceof AppError || (cause as { statusCode?: number }).statusCode) throw cause
     throw new AppError('invalid-input', 'Não conseguimos ler o formulário enviado.', { cause })
   }

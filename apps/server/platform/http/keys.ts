@@ -25,7 +25,7 @@ export interface Keys {
 export const keyStart = 'vigia_'
 export const keyShape = /^vigia_[0-9a-f]{64}$/
 const callLimit: Limit = { name: 'chamadas de uma chave', times: 120, withinMs: 60_000 }
-// What these do leaves entries of the audit, which are kept for good.
+// Each change leaves an audit entry, which is kept for good.
 const changeLimit: Limit = { name: 'mudanças de uma chave', times: 1_000, withinMs: 3_600_000 }
 
 // Calls of a workspace are counted one after the other: they write the same rows, and each waits with a connection that all share.
@@ -65,7 +65,7 @@ export async function admitKey(
     if (changes.count > changeLimit.times)
       throw new AppError('too-many', tooManyChanges, { retryAfterMs: changes.leftMs })
   }
-  // What cannot be written down is not done.
+  // A call that cannot be recorded is refused.
   await keys.note(ctx, key, route, mayCall)
   if (!route.scope) throw new AppError('forbidden', onlyPeople)
   if (!mayCall) throw lacking(key, route.scope)

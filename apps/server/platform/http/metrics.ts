@@ -20,7 +20,7 @@ export interface Metrics {
 /** A value that the database gives; `of` is that of its label. */
 export type MetricRow = { name: string; of: string | null; value: number | null }
 
-/** The metrics of which the database knows. */
+/** Metrics that are read from the database. */
 export interface DatabaseMetrics {
   /** By name, without the prefix; with the label of those that have one. */
   described: Readonly<Record<string, [help: string, label?: string]>>

@@ -367,7 +367,6 @@ export const tagTexts: Record<string, string> = {
   Contato: 'Escrever a quem cuida do produto.',
 }
 
-/** What an HTTP status means here. */
 export const statusTexts: Record<number, string> = {
   200: 'Deu certo.',
   400: 'A requisição não está certa; `errors` tem uma frase para cada problema.',
@@ -383,14 +382,13 @@ export const statusTexts: Record<number, string> = {
   503: 'Sobrecarga ou manutenção; a mesma chamada pode dar certo daqui a pouco.',
 }
 
-/** What the headers about the number of calls of a key say. */
+/** Descriptions of the rate limit headers. */
 export const rateTexts: Record<string, string> = {
   'ratelimit-limit': 'Quantas chamadas a chave pode fazer em um minuto.',
   'ratelimit-remaining': 'Quantas ainda pode fazer neste minuto.',
   'ratelimit-reset': 'Em quantos segundos a conta recomeça.',
 }
 
-/** What holds for every call. */
 export const introduction = `Captura, guarda e mostra as NF-e e os CT-e emitidos contra as empresas do workspace.
 
 - **Envelope.** Toda resposta em JSON tem \`success\`, \`message\`, \`data\` e \`errors\`; uma falha tem também \`statusCode\`. As mensagens são em português, para mostrar às pessoas.

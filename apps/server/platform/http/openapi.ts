@@ -156,7 +156,7 @@ function describeSuccess(route: RouteDefinition): Json {
   }
 }
 
-// What the shape of a call brings with it, and what its definition says besides.
+// Statuses that follow from the shape of a call, and those that its definition adds.
 function statusesOf(route: RouteDefinition): number[] {
   const statuses = new Set<number>([...(route.refusals ?? []), 429, 500, 503])
   if (route.method !== 'GET' || route.params || route.query) statuses.add(400)
@@ -166,7 +166,7 @@ function statusesOf(route: RouteDefinition): number[] {
 }
 
 function toSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
-  // What TypeScript alone knows is any value to others.
+  // Types that JSON Schema cannot express become `any`.
   const { $schema: _, ...json } = z.toJSONSchema(schema, { io, unrepresentable: 'any' })
   return tidy(json) as Json
 }

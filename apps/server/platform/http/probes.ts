@@ -6,7 +6,7 @@ import { inTime, isSame, type Metrics } from './metrics.ts'
 /** Throws when a role cannot do its work at this moment. */
 type Check = () => Promise<unknown>
 
-/** What a process knows of how it is. */
+/** Health of a process, by role. */
 export interface Health {
   /** A role is there; it is ready while `check` does not throw. */
   add(role: string, check: Check): void

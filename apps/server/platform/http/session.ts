@@ -1,7 +1,6 @@
 import type { MemberRole } from '@vigia/contract/route'
 import type { Context } from '../context.ts'
 
-/** Where a call comes from. */
 export interface Caller {
   address: string
   /** As the program calls itself; empty when it says nothing. */
@@ -37,9 +36,9 @@ export interface Session {
   token: string
   /** No certificate has proved a company of its workspace yet. */
   newcomer?: true
-  /** Absent: nothing is kept of where a shared account is used from. */
+  /** Absent for a shared account, whose addresses are not stored. */
   address?: string
-  /** Of an API key: what it may do. Then no person is there: `accountId` and `accountName` are those of the key. Absent: a person. */
+  /** Scopes of an API key, whose id and name the account fields then hold. Absent: a person. */
   scopes?: readonly string[]
 }
 

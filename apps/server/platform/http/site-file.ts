@@ -23,7 +23,7 @@ const SiteFile = z.strictObject({
     .optional(),
 })
 
-/** What an installation says of itself: on the landing page instead of the examples, and on the page about privacy. */
+/** Texts of an installation: on the landing page instead of the examples, and on the privacy page. */
 export type SiteFile = z.output<typeof SiteFile>
 
 /** Reads the JSON file; its problems are sentences that follow the name of the file. */

@@ -114,7 +114,7 @@ async function readIfThere(file: string): Promise<Buffer | undefined> {
   })
 }
 
-// What a telephone needs to keep the application among its own. The colours are the paper and the ground of `.dark` in ui/tokens.css.
+// Web app manifest for phones. The colours are the paper and the ground of `.dark` in ui/tokens.css.
 function manifest({ productName }: SiteSettings) {
   return {
     id: '/dashboard',
@@ -135,7 +135,7 @@ function manifest({ productName }: SiteSettings) {
   }
 }
 
-/** What the pages may know of the configuration: every visitor reads it. */
+/** Part of the configuration that the pages get: every visitor reads it. */
 export function siteSettings(config: Config): SiteSettings {
   const { productName, publicUrl, sefaz, contactEmail, contactWhatsapp, demo, site, survey, simulator } = config
   return {

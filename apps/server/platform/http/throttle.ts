@@ -5,7 +5,7 @@ import { AppError } from '../errors.ts'
 
 /** How often something may be tried within a time. */
 export interface Limit {
-  /** What is limited; part of the key. */
+  /** Name of the limited action; part of the key. */
   name: string
   times: number
   withinMs: number

@@ -4,9 +4,9 @@ import { isDistributed } from '../database.ts'
 
 /** Jobs of one kind that are claimed in an order of their own. */
 export interface Lane {
-  /** Which rows are due. */
+  /** Condition of the rows that are due. */
   due: RawBuilder<unknown>
-  /** A condition that is cheaper to find and holds for all rows that are due. */
+  /** Cheaper condition that holds for all rows that are due. */
   maybeDue?: RawBuilder<unknown>
   order: RawBuilder<unknown>
   /** Columns that a claim writes besides the lease. */

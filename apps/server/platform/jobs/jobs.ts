@@ -161,7 +161,7 @@ export async function carryOut(ctx: Context, kind: JobKind, job: Job, signal: Ab
   }
 }
 
-// Which workspace each kind served last in this process; the kind that was served last comes last.
+// Last workspace that each kind served in this process; the map keeps the latest kind at its end.
 const servedLast = new Map<string, number>()
 
 type Waiting = Pick<Job, 'kind' | 'workspaceId'> & { failed: boolean }

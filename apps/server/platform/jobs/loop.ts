@@ -1,7 +1,7 @@
 import type { Logger } from '../log.ts'
 import { pause } from '../pause.ts'
 
-/** A source of jobs, of which every process takes those that are due. */
+/** A source of jobs; every process claims due ones from it. */
 export interface JobSource<Job> {
   /** For the log. */
   name: string

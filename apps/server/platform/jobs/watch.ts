@@ -3,7 +3,7 @@ import { endTrouble, noteTrouble, type TroubleKey } from '../trouble.ts'
 import { repeat } from './loop.ts'
 
 const everyMs = 10_000
-// What was killed is back within a second or two.
+// Failed checks before the alarm: a killed process is back within a second or two.
 const looksMin = 2
 
 /** Looks whether `check` resolves, until disposed, and notes `sentence` for the operator, and what everybody is told, when it does not. */

@@ -15,7 +15,7 @@ export interface Letter {
   button?: { label: string; url: string }
   /** In small print below. */
   footnote?: string
-  /** Where one click ends letters like this one, also without opening it (RFC 8058). */
+  /** One-click unsubscribe address, which works without opening the mail (RFC 8058). */
   stopUrl?: string
   /** The address for replies, when that is not the sender. */
   replyTo?: { name: string; address: string }
@@ -55,7 +55,7 @@ export interface WaitingMail {
   id: bigint
   workspaceId: number | null
   recipient: string
-  /** What `queueMail` was given. */
+  /** Payload that `queueMail` was given. */
   payload: unknown
 }
 

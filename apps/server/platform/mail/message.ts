@@ -2,7 +2,6 @@ import MailComposer from 'nodemailer/lib/mail-composer'
 import type { Config } from '../../config.ts'
 import type { Letter, LetterLine } from './mail.ts'
 
-/** What a message says about itself. */
 export interface Stamp {
   recipient: string
   /** The same for every attempt, so that a mail program recognizes a second copy. */

@@ -36,7 +36,7 @@ export async function tellOperator(ctx: Pick<Context, 'db' | 'config' | 'log'>):
   const recipient = ctx.config.operatorEmail
   await asOperator(ctx, async (ctx) => {
     const { db, log } = ctx
-    // Of two processes the second waits for the first, and finds nothing due.
+    // A second process waits for the row locks of the first, and then finds nothing due.
     const { rows: lasting } = await sql<Told>`
       with due as (
         select key, told_at is not null as again from trouble

@@ -50,7 +50,7 @@ test('STARTTLS is used when it is offered, and the certificate counts', async ()
   await using server = await openMailServer({ ...identity, disabledCommands: ['AUTH'] })
   const url = `smtp://localhost:${server.port}`
   expect(await refused(url)).toMatchObject({ final: false, problem: expect.stringContaining('conexão segura') })
-  // What the address may say about it is not listened to.
+  // Parameters of the address cannot weaken TLS.
   expect(await refused(`${url}?tls.rejectUnauthorized=false&ignoreTLS=true`)).toMatchObject({ final: false })
   expect(server.received).toEqual([])
   setDefaultCACertificates([...usualRoots, identity.cert])

@@ -8,7 +8,7 @@ import type { HeldMail } from './queue.ts'
 
 /** Hands a message over to the mail server or the folder; throws when it cannot. */
 export interface Transport {
-  /** Where the message went, for the log, when that is a file. */
+  /** Resolves with the path of the file that holds the message, for the log; null: no file. */
   deliver(
     mail: Pick<HeldMail, 'id' | 'recipient' | 'createdAt'>,
     message: Buffer,
@@ -157,7 +157,7 @@ interface SmtpRefusal {
   facts: { code: string | undefined; command: string | undefined; status: number | undefined }
 }
 
-/** What an error of `deliver` means. */
+/** Classifies an error of `deliver`. */
 export function readRefusal(error: unknown): SmtpRefusal {
   const { code, command, responseCode: status, response, message } = error as SmtpError
   const facts = { code, command, status }
@@ -182,8 +182,7 @@ interface SmtpError {
   message?: string
 }
 
-// A 530 wants a login, and 5.7 to a recipient means that this server does not send for us: both are for whoever runs the server to mend,
-// and the letters wait for that.
+// 530 asks for a login, 5.7 to a recipient denies relaying: mails wait until the operator fixes it.
 function isFinal({ code, command, status }: SmtpRefusal['facts'], said: string): boolean {
   if (code === 'EENVELOPE' && command === 'API') return true
   if (!status || status < 500 || status === 530 || code === 'EAUTH') return false

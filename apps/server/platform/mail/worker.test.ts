@@ -118,7 +118,7 @@ const rows = () =>
            m.settled_at is not null as settled, m.recipient, extract(epoch from nullif(j.run_at, 'infinity') - now())::float8 as wait,
            coalesce(j.lease_until > now(), false) as leased
       from mail m left join job j on j.key = m.message_id::text order by m.id`)
-// What a job is set to, for the mails of a condition.
+// Updates the jobs of the mails that meet a condition.
 const setJobs = (change: string, mails = 'true') =>
   operate(
     sql`update job set ${sql.raw(change)} where key in (select message_id::text from mail where ${sql.raw(mails)})`,

@@ -3,8 +3,8 @@ import { limitedRole } from '../database.ts'
 import { InstallationError } from '../installation.ts'
 
 /**
- * What belongs to the installation, to capture lines or to the directories: tables that no workspace has for itself. Where the database is
- * distributed over several servers they stay on one of them.
+ * Tables of the installation, of capture lines and of the directories, which belong to no single
+ * workspace. On a Citus cluster they stay on one node.
  */
 export const sharedTables: readonly string[] = [
   ...['migration', 'installation', 'installation_key', 'throttle', 'circuit', 'clock_skew', 'trouble'],
@@ -12,8 +12,9 @@ export const sharedTables: readonly string[] = [
   ...['capture_line', 'capture_subscription', 'capture_call', 'capture_gap', 'capture_refusal'],
   ...['account_directory', 'workspace_directory', 'token_directory', 'membership'],
 ]
-// Functions with the rights of the owner that change receipts: they have to run where the rows are, in the session of the caller. The coordinator would
-// open one as the owner beside it, which may not touch what the caller has read.
+// Functions with the owner's rights that change receipts run on the worker node of the rows, in the
+// caller's session: the coordinator would open a second session as the owner, which may not touch
+// rows that the caller has read.
 const functionsOfReceipts = ['restate_receipts']
 
 /**

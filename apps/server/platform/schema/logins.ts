@@ -14,7 +14,8 @@ export async function createLogins(client: pg.Client): Promise<void> {
         create role ${role} nologin nosuperuser nobypassrls;
       end if;
     exception when duplicate_object or unique_violation then null; end $$`)
-    // What it may call and read is ours: nothing temporary, nor of its own making, can stand in the place of it.
+    // Roles create nothing, not even temporary objects, because those could shadow our functions
+    // and tables.
     await client.query(`do $$ begin
       execute format('grant connect on database %I to ${role}', current_database());
       execute format('revoke temporary, create on database %I from public, ${role}', current_database());
@@ -81,7 +82,8 @@ const loginRefused = (role: DatabaseRole, reason: string) =>
     `O programa entra no banco de dados com o usuário "${role}", que não é dono de nada, e o PostgreSQL não deixou (${reason}). Nada se perdeu. Ponha uma senha em DATABASE_URL, deixe "${role}" entrar com senha (pg_hba.conf, scram-sha-256) e dê ao usuário de DATABASE_URL o direito CREATEROLE e "${role}" com ADMIN OPTION. Sem DATABASE_URL: pare todos os processos do programa e inicie de novo.`,
   )
 
-// What the server keeps of a password (RFC 5803): so the password itself is in no statement, which the server may log.
+// SCRAM verifier that PostgreSQL stores (RFC 5803): a statement with the password itself could be
+// logged.
 function scramVerifier(password: string): string {
   const salt = randomBytes(16)
   const iterations = 4096

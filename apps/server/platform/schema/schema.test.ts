@@ -60,7 +60,8 @@ test('the role of the application owns nothing, is nobody else and cannot bypass
 })
 
 test('every table with rows of a workspace has row-level security, for its owner too, and a policy', async () => {
-  // Where it is distributed its owner has to be able to move it.
+  // On a distributed table, row-level security is not forced on the owner, who has to be able to
+  // move shards.
   const isFar = isCluster ? 'exists (select from pg_dist_partition d where d.logicalrelid = c.oid)' : 'false'
   const { rows } = await client.query<{ name: string }>(
     `select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace

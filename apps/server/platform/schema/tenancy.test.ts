@@ -160,7 +160,8 @@ test.each([
   await signer.destroy()
 })
 
-// What each function with the rights of the owner gives to, or changes for, somebody of another workspace.
+// Each function with the owner's rights, and all that it returns to, or changes for, another
+// workspace.
 const definers: Record<string, { why: string; call: string; gives: unknown[] | RegExp }> = {
   account_for_login: {
     why: 'before a login no workspace is known; one account, to who knows its e-mail',

@@ -104,12 +104,12 @@ interface Relay {
   body: string | (() => Promise<string>)
   timeoutMs: number
   mayLeave?: () => boolean
-  /** How to end those that are under way. */
+  /** Functions that end the calls under way. */
   open: Set<() => void>
   noteDown: () => void
 }
 
-// The signer has its own clock for the response, which is the one that counts; here a signer that hangs is given up.
+// The signer enforces the timeout of the response; this extra time is for a signer that hangs.
 const patienceMs = 5_000
 
 function relay({ socketPath, head, body, timeoutMs, mayLeave, open, noteDown }: Relay): Promise<HttpResponse> {

@@ -25,7 +25,7 @@ export interface Calls {
 
 export type CallName = keyof Calls
 
-/** What `relay` carries in a header; the message itself is the body. */
+/** Header of a `relay` call; the message itself is the body. */
 export interface RelayHead {
   handle: string
   url: string
@@ -45,7 +45,7 @@ export interface WrittenError {
   sefaz?: Pick<SefazError, 'kind' | 'retryable' | 'sent' | 'status' | 'body' | 'detail'>
 }
 
-// Those that somebody acts upon keep their class.
+// Classes that survive the socket, because callers handle them.
 const classes: Readonly<Record<string, new (message: string) => Error>> = {
   EventError,
   HandleGone,

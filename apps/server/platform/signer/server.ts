@@ -9,9 +9,9 @@ import { stopwatch } from '../stopwatch.ts'
 import { type CallName, type Calls, HandleGone, type RelayHead, writeError } from './messages.ts'
 import type { EventDetails, OpenedCertificate, Signer } from './signer.ts'
 
-/** Of a certificate that its user forgot: a turn of the capture with its pauses is shorter. */
+/** Idle time until an opened certificate is closed; a capture turn with its pauses is shorter. */
 const idleMs = 15 * 60_000
-/** Of any certificate, however much it is used: what it is opened for is noted again then. */
+/** Age at which any opened certificate is closed, so that its purpose is recorded again. */
 const lifeMs = 60 * 60_000
 const inputBytesMax = 256 * 1024
 /** A lote of twenty events has 100 kB. */
@@ -25,7 +25,7 @@ interface Entry {
 
 type Handlers = { [Name in CallName]: (input: Calls[Name]['input']) => Promise<Calls[Name]['output']> }
 
-/** Answers on a Unix socket for `signer`; whoever can open the socket may ask. `mode`: the rights of the socket. */
+/** Serves `signer` on a Unix socket with the permissions `mode`; whichever process opens it may call. */
 export async function serveSigner(signer: Signer, path: string, mode: number): Promise<AsyncDisposable> {
   const entries = new LRUCache<string, Entry>({
     max: 1_000,
@@ -86,7 +86,7 @@ export async function serveSigner(signer: Signer, path: string, mode: number): P
   }
 }
 
-// Who stood here before and was killed left its socket.
+// A killed predecessor leaves its socket.
 async function removeSocket(path: string): Promise<void> {
   const found = await lstat(path).catch(() => null)
   if (!found) return

@@ -21,7 +21,7 @@ export interface SealedKey {
   keyId: string
 }
 
-/** What a key is opened for; its owner can read this. */
+/** Purpose of opening a key; its owner can read this. */
 export interface CertificateUse {
   service: string
   purpose: string
@@ -38,20 +38,20 @@ export interface OpenedCertificate {
   sign(details: EventDetails): Promise<SignedEvent>
 }
 
-/** Which outgoing event is to be signed, and what its row does not say. */
+/** Outgoing event to sign, with details that its row lacks. */
 export interface EventDetails {
   id: bigint
-  /** Who holds the row. */
+  /** Process that holds the row's lease. */
   leaseBy: string
   /** The text of the row, as it leaves; undefined: without. */
   text?: string
-  /** What the event cites: the protocol of the document, or of the event that it takes back. */
+  /** Protocol that the event cites: of the document, or of the event that it cancels. */
   protocol?: string
-  /** Those of the row, after those of the letter before. */
+  /** Corrections of the previous letter, merged with those of the row. */
   corrections?: readonly Correction[]
 }
 
-/** Nobody wants the event as it is asked for: its row is gone, settled, held by another process, or says something else. */
+/** Refused to sign: the event's row is gone, settled, leased elsewhere, or says something else. */
 export class UnwantedEvent extends Error {
   override name = 'UnwantedEvent'
 }
