@@ -1,7 +1,8 @@
 import { child, openDocument, value, type XmlElement } from '@vigia/dfe/document'
 import { type DocumentFacts, type EventFacts, readReceived } from '@vigia/dfe/read'
 
-export type Service = 'nfe' | 'cte'
+const services = ['nfe', 'cte'] as const
+export type Service = (typeof services)[number]
 
 // By the role codes of @vigia/dfe; the ator interessado of an event 110150 has none.
 const roles = [
@@ -71,11 +72,20 @@ export function inspect(bytes: Uint8Array): Inspected | Refused {
   const root = openDocument(bytes)
   const schema = schemaOf(root)
   if (schema === undefined) return { refused: `a raiz ${root.name} não é de um documento processado` }
-  return facts.kind === 'document' ? inspectDocument(facts, root, schema) : inspectEvent(facts, root, schema)
+  const service = services.find((one) => one === facts.type)
+  if (!service) return { refused: `o simulador não distribui documentos como ${root.name}` }
+  return facts.kind === 'document'
+    ? inspectDocument(service, facts, root, schema)
+    : inspectEvent(service, facts, root, schema)
 }
 
-function inspectDocument(facts: DocumentFacts, root: XmlElement, schema: string): Inspected | Refused {
-  const { type: service, complete, chave, mod } = facts
+function inspectDocument(
+  service: Service,
+  facts: DocumentFacts,
+  root: XmlElement,
+  schema: string,
+): Inspected | Refused {
+  const { complete, chave, mod } = facts
   const situation = facts.situation === 'no-protocol' ? 'authorized' : facts.situation
   // Its result is not looked at: what the archive holds is distributed as it is.
   const protocol = child(root, service === 'nfe' ? 'protNFe/infProt' : 'protCTe/infProt')
@@ -94,8 +104,8 @@ function inspectDocument(facts: DocumentFacts, root: XmlElement, schema: string)
   }
 }
 
-function inspectEvent(facts: EventFacts, root: XmlElement, schema: string): Inspected | Refused {
-  const { type: service, summary, chave, tpEvento, nSeqEvento, named = [] } = facts
+function inspectEvent(service: Service, facts: EventFacts, root: XmlElement, schema: string): Inspected | Refused {
+  const { summary, chave, tpEvento, nSeqEvento, named = [] } = facts
   const response = summary ? undefined : retEventoOf(root)
   if (!summary && response === undefined) return { refused: `${root.name} sem o registro do evento` }
   if (service === 'nfe' && chave.slice(20, 22) === '65')
