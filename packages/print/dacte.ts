@@ -26,8 +26,8 @@ export { PrintError }
 const textSize = 7
 // Least height below the header: every further sheet carries something.
 const bodyMin = 300
-// Least room for the documents on the first sheet, title and heading included, and for OBSERVAÇÕES; lines of the texts below when
-// they are cut, and when they are short.
+// Minimum heights: documents on the first sheet (with title and heading), OBSERVAÇÕES, and the
+// texts below, when cut and when short.
 const least = {
   portrait: { documents: 58, observations: 36, lines: 3, blank: 3 },
   landscape: { documents: 36, observations: 28, lines: 2, blank: 1 },
@@ -91,7 +91,7 @@ function printCte(cte: PrintedCte): Uint8Array {
   })
 }
 
-// Rows stand nearer to one another where that saves a sheet.
+// Reduces the row spacing if that saves a sheet.
 function sharedOut(usual: CteDocumentTable, first: number, next: number) {
   let chosen = { documents: usual, pages: paginate(usual.rows, first, next, first) }
   for (const share of [0.5, 1]) {
@@ -116,7 +116,7 @@ interface DacteFirstSheet {
   /** Blocks of sheets before this one; empty unless all texts are as long and wide as possible. */
   ahead: Block[]
   receipt: Block | undefined
-  /** Height of the receipt: how much lower the header stands than on the other sheets. */
+  /** Height of the receipt, by which the header is lower than on other sheets. */
   shift: number
   upper: Block
   documentsTop: number
@@ -175,7 +175,7 @@ function inOneText(pieces: readonly string[]): Ansi[] {
   return pieces.length > 0 ? paragraphs(pieces.join('; ')) : []
 }
 
-// Shares the first sheet out: the fixed blocks above, texts below as far as they leave room for some documents.
+// Lays out the first sheet: fixed blocks above; texts below, as far as some documents fit.
 function firstSheet(
   cte: PrintedCte,
   headerHeight: number,
@@ -247,7 +247,8 @@ function firstSheet(
   }
 }
 
-// The last blocks that fit above the documents, and the others on sheets before, as few as hold them. A landscape form stands upright instead.
+// Keeps the last blocks that fit above the documents, and moves the others to as few sheets before
+// as possible. A landscape form becomes portrait instead.
 function spill({ blocks, height }: Upper, whole: number, room: number, sheet: PrintSheet) {
   if (height <= room) return { ahead: [], block: stack(...blocks), height }
   assertRoom(sheet.landscape ? -1 : room, 0)
@@ -267,7 +268,7 @@ function documentsLeast(documents: CteDocumentTable, documentsMin: number): numb
   return Math.max(documentsMin, title('').height + documents.headingHeight + Math.min(rows, 90))
 }
 
-// Every text whole when there is room; otherwise the first ones give way, down to their least height.
+// Heights of the texts: all whole if there is room; otherwise the first ones shrink first.
 function shareOut(boxes: readonly (TextBoxes | undefined)[], room: number): number[] {
   const heights = boxes.map((box) => box?.whole ?? 0)
   boxes.forEach((box, i) => {

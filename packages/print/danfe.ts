@@ -24,7 +24,7 @@ export { PrintError }
 
 // Least height below the header: every further sheet carries something.
 const bodyMin = 300
-// Least room for the products on the first sheet, heading included: below it duplicatas and texts give way.
+// Minimum height of products on the first sheet, with heading; duplicatas and texts shrink for it.
 const itemsHeightMin = 60
 // Smaller letters, which also break later, do not save more than this share.
 const smallerMax = 1.7
@@ -32,7 +32,7 @@ const smallerMax = 1.7
 const productsGrowth = 120
 // Rows of three lines and more on the average.
 const tallRow = 20
-// A first item taller than this may begin on the second sheet; nothing else gives way for it.
+// A first item taller than this may start on the second sheet; otherwise other blocks shrink.
 const itemHeightKept = 160
 // A text may take this share of the room under the totals before it continues on the next sheet.
 const textShareMax = 0.4
@@ -75,7 +75,7 @@ function printNote(note: PrintedNfe, receipt: Block): Uint8Array {
   })
 }
 
-// Set as it saves sheets, the nearest to the usual first: rows nearer to one another, fields above each other, smaller letters.
+// Tries layouts that save sheets, least change first: closer rows, stacked fields, smaller letters.
 function sharedOut(note: PrintedNfe, headerHeight: number, receipt: Block): SharedOut {
   const whole = (products: Table): SharedOut => {
     return { products, first: firstSheet(note, headerHeight, products, receipt, true) }
@@ -86,7 +86,7 @@ function sharedOut(note: PrintedNfe, headerHeight: number, receipt: Block): Shar
   let fewest = sheetsOf(note, headerHeight, usual)
   for (const products of denser(note, usual)) {
     const height = heightOf(products.rows)
-    // A look at the heights spares most of them the rest.
+    // Skips most layouts by their height alone.
     const later = laterRoom(note, headerHeight, products)
     if (fewest > 1 && height > usual.first.rowsRoom + productsGrowth + (fewest - 2) * later) continue
     const other = whole(products)
@@ -111,7 +111,7 @@ function* denser(note: PrintedNfe, { products, first }: SharedOut): Generator<Ta
       for (const columns of ['any', 'tight'] as const) yield itemTable(note, columns, [size])
   }
   yield products.closer(1)
-  // Descriptions and taxes of several lines may save sheets among many.
+  // Only descriptions and taxes of several lines can save sheets.
   if (height <= products.rows.length * tallRow) return
   const tight = itemTable(note, 'tight', itemSizes)
   yield tight
@@ -157,7 +157,7 @@ const productsTitle = title('DADOS DOS PRODUTOS / SERVIÇOS')
 
 interface DanfeFirstSheet {
   receipt: Block | undefined
-  /** Height of a receipt at the top: how much lower the header stands than on the other sheets. */
+  /** Height of a receipt at the top, by which the header is lower than on other sheets. */
   shift: number
   /** Everything between the header and the products. */
   upper: Block
@@ -209,7 +209,7 @@ function blocksOf(note: PrintedNfe, variant: DanfeVariant): Blocks {
   }
 }
 
-// Shares the first sheet out: fixed blocks, duplicatas as far as they leave room, then products and texts.
+// Lays out the first sheet: fixed blocks, duplicatas as far as they fit, products, texts.
 function firstSheet(
   note: PrintedNfe,
   headerHeight: number,
@@ -288,7 +288,7 @@ function drawFirst(first: DanfeFirstSheet, rows: readonly TableRow[], sheet: Pri
   return canvas
 }
 
-// The rest of the text follows the last items when the sheet has room for some lines, else it takes further sheets.
+// Draws the rest of the text below the last items if some lines fit, else on further sheets.
 function drawContinuation(
   text: readonly Ansi[],
   pages: readonly TableRow[][],

@@ -41,7 +41,7 @@ interface PrintedEvent {
   words: string | undefined
   longWords: string | undefined
   sequence: string
-  /** detEvento, or the one group inside it where a CT-e says what happened. */
+  /** detEvento, or its only group for a CT-e. */
   detail: XmlElement | undefined
   registered: boolean
   /** infNFe or infCte of the document, or its resNFe, when it is known. */
@@ -286,7 +286,7 @@ function partyName({ document }: PrintedEvent, infEvento: XmlElement): string | 
   return value(party, 'xNome')
 }
 
-/** The corrections of a CT-e name fields; those of an NF-e are a text. */
+/** Corrections of a CT-e name fields; those of an NF-e are free text. */
 function corrections({ detail }: PrintedEvent): Table | undefined {
   const rows = children(detail, 'infCorrecao')
   if (rows.length === 0) return undefined

@@ -28,7 +28,7 @@ function pointOf(text: string, begin: number): number {
   return point > begin ? point : -1
 }
 
-// Loops, because an expression for either would begin anew at every zero: a document may hold a number of 300 kB.
+// Loops, because a regular expression would restart at every zero of a 300 kB number.
 function countZeros(digits: string): number {
   let count = 0
   while (digits[count] === '0') count++

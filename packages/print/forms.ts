@@ -3,7 +3,7 @@ import { danfe } from './danfe.ts'
 import { plain } from './plain.ts'
 import type { PrintOptions } from './printable.ts'
 
-/** The printed forms by the name that families give them. */
+/** Print functions by the name that families use. */
 export const forms: Readonly<Record<string, (xml: Uint8Array, options?: PrintOptions) => Uint8Array>> = {
   danfe,
   dacte,

@@ -29,7 +29,7 @@ test('every kept form is one of these', async () => {
   )
 })
 
-// Byte by byte; where another build of zlib packs the same bytes differently, object by object as they are unpacked.
+// Compares bytes; if another zlib build packs them differently, compares unpacked objects.
 function same(pdf: Uint8Array, kept: Uint8Array): boolean {
   return Buffer.compare(pdf, kept) === 0 || unpacked(pdf) === unpacked(kept)
 }

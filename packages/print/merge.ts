@@ -10,7 +10,7 @@ export interface MergedForm {
   pdf: Uint8Array
 }
 
-// Numbers of the objects of the merged file that all forms share; those of a form follow, in the order in which it has them.
+// Object numbers shared by all forms; those of each form follow in its own order.
 const catalog = 1
 const pageTree = 2
 const information = 3
@@ -88,7 +88,7 @@ class MergedFile {
       pages: pageTree + before,
       firstPage: Number(/\/Kids\[(\d+)/.exec(tree)?.[1]) + before,
       element: elementOf + before,
-      // The catalog of the form is not needed any more.
+      // Reuses the number of the catalog of the form, which is dropped.
       bookmark: catalog + before,
       rows,
     })
@@ -109,7 +109,7 @@ class MergedFile {
       kept.push({ number: number + before, body: object })
     }
     this.#pageCount += Number(/\/Count (\d+)/.exec(tree)?.[1])
-    // Said once for all forms.
+    // Objects written once for all forms.
     const shared = /\/(?:Metadata|DestOutputProfile) (\d+)/g
     for (const [, number] of whole.matchAll(shared)) streams.delete(Number(number))
     for (const [number, body] of streams) this.#putObject(rows, number + before, body)
@@ -200,7 +200,7 @@ function writeRow({ first, bytes }: Rows, number: number, kind: number, where: n
 const elementOf = 5
 
 interface FormObjects {
-  /** Dictionary and data as they stand in the file; none names another object. */
+  /** Dictionary and data as in the file; none references another object. */
   streams: Map<number, Buffer>
   objects: Map<number, string>
 }

@@ -14,7 +14,10 @@ const sheet = sheetFor(undefined, { portrait: {}, landscape: {} })
 const headerHeight = 54
 const notSaid: ReadonlySet<string> = new Set(['Signature'])
 
-/** The espelho of a document without a form of its own, as a PDF in A4 portrait: every field of the XML but its signature. Throws `PrintError`. */
+/**
+ * Prints the espelho of a document without a form of its own, as PDF in A4 portrait: every field of
+ * the XML except the signature. Throws `PrintError`.
+ */
 export function plain(xml: Uint8Array, { cancelled, doubt }: PrintOptions = {}): Uint8Array {
   const root = openPrintable(xml, notSaid)
   const family = familyOfRoot(root)

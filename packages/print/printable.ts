@@ -20,7 +20,7 @@ export function responseText(protocol: string | undefined, at: string | undefine
   return joined(' - ', protocol, protocol && dateTime(at))
 }
 
-/** The response of the tax authority, unless it is about another document: then nothing authorises this one. */
+/** The authority's response; undefined if it is about another document. */
 export function ownResponse(response: XmlElement | undefined, about: string, chave: string): XmlElement | undefined {
   const other = value(response, about)
   return other === undefined || chave === '' || other === chave ? response : undefined
@@ -42,7 +42,7 @@ export class PrintError extends Error {
   override name = 'PrintError'
 }
 
-// Groups that no form shows: the signature, and taxes of an item that the forms have by their totals alone.
+// Groups that no form prints: the signature, and item taxes that forms only show as totals.
 const notPrinted: ReadonlySet<string> = new Set(['Signature', 'PIS', 'PISST', 'COFINS', 'COFINSST'])
 
 /** The root element of the file, or a `PrintError`. */
@@ -54,7 +54,7 @@ export function openPrintable(bytes: Uint8Array, without = notPrinted): XmlEleme
   }
 }
 
-/** Prints a form as its issuer chose; texts that find no room on the low landscape sheet stand on an upright one. */
+/** Prints a form as its issuer chose; a landscape form that lacks room is printed in portrait. */
 export function printedOn<Form extends { sheet: PrintSheet }>(
   form: Form,
   upright: PrintSheet,
@@ -73,12 +73,15 @@ class NoRoom extends PrintError {}
 // The largest notes of the layout, 990 items with every text at its longest, take 200.
 const sheetsMax = 1_000
 
-/** Refuses a form of more sheets than any document of the layouts takes, before they are drawn: a text of line breaks alone has one for each 400 bytes. */
+/**
+ * Throws PrintError for more sheets than any document needs, before drawing: a text of line breaks
+ * alone has a sheet per 400 bytes.
+ */
 export function assertSheets(count: number): void {
   if (count > sheetsMax) throw new PrintError(`O documento ocuparia mais de ${sheetsMax} folhas.`)
 }
 
-/** Refuses a form whose fixed blocks leave no room on the sheet: only texts longer than the layouts allow can do that. */
+/** Throws PrintError if fixed blocks leave no room; only texts beyond the layouts' limits do. */
 export function assertRoom(room: number, least: number): void {
   if (room < least) {
     throw new NoRoom('O documento tem textos maiores do que o leiaute permite e não cabe na folha.')

@@ -50,7 +50,7 @@ export function canhoto({ ide, layout, sheet }: PrintedCte): Block {
   }
 }
 
-// In landscape the boxes stand in one row, because height is what the sheet lacks.
+// One row of boxes in landscape, because height is scarce there.
 function lowCanhoto(ide: XmlElement, layout: PrintedCte['layout'], sheet: PrintSheet): Block {
   const numberWidth = 100
   const width = sheet.width - numberWidth

@@ -42,7 +42,7 @@ export function cargo(cte: PrintedCte, rowsMax: number): Cargo {
   return { block: stack(sheetRow(sheet, head), ...rows), overflow: rest }
 }
 
-// One cell per infQ with the name the issuer gave it: nothing is sorted into fixed boxes and nothing is added up.
+// One cell per infQ under the issuer's name for it: nothing is sorted or added up.
 function measure(infQ: XmlElement, coded: boolean): FormField {
   const name = value(infQ, 'tpMed')
   return {

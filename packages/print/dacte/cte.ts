@@ -62,12 +62,12 @@ export function readPrintedCte(root: XmlElement, options: PrintOptions): Printed
     logo: options.logo && readPng(options.logo),
     epec: options.epec,
     doubt: options.doubt,
-    // The protocol is that of the authorisation, even where it says that the CT-e is cancelled.
+    // The protocol is that of the authorisation, even if it reports a cancellation.
     cancelled: options.cancelled ?? (status === '101' || status === '135' ? {} : undefined),
   }
 }
 
-/** True while nothing says that the CT-e was authorised. */
+/** Whether the CT-e has no authorisation protocol. */
 export function lacksProtocol({ protocol }: PrintedCte): boolean {
   return value(protocol, 'nProt') === undefined
 }
@@ -90,7 +90,7 @@ export function inContingency({ ide }: PrintedCte): boolean {
   return ['4', '5'].includes(value(ide, 'tpEmis') ?? '')
 }
 
-/** FS-DA whose authorisation is not in the file: a second bar code takes the place of consulta and protocol. */
+/** Whether an FS-DA without authorisation prints the second bar code instead of a protocol. */
 export function needsDataCode(cte: PrintedCte): boolean {
   return lacksProtocol(cte) && value(cte.ide, 'tpEmis') === '5'
 }

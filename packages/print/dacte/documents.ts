@@ -8,7 +8,7 @@ import { issuerOfChave } from '../printable.ts'
 import { codeText, codeTexts } from './code-texts.ts'
 import { complemented, type PrintedCte } from './cte.ts'
 
-/** The table that takes the free height of the sheets: documents two by two, or the deliveries of the Simplificado. */
+/** The table that fills the sheets: documents in two columns, or deliveries of the Simplificado. */
 export interface CteDocumentTable {
   title: string
   headingHeight: number
@@ -51,7 +51,7 @@ const columns: TableColumn<Carried>[] = [
 
 function twoColumns(title: string, carried: readonly Carried[], width: number): CteDocumentTable {
   const half = width / 2
-  // The longest key decides the size: it stands on one line whenever it can.
+  // The longest key decides the size, because each key should fit on one line.
   const longest = carried.reduce((most, one) => Math.max(most, emWidth(winAnsi(one.document[0] ?? ''), roman)), 0)
   const keyWidth = (size: number) => (Math.min(longest, keyMax) * size) / 1000 + 2 * cellPadding
   const single = table(carried, [columns], { width: half, sizes, freeMin: keyWidth, freeEnough: half })
@@ -127,7 +127,7 @@ function relatedCtes(cte: PrintedCte): Carried[] {
   return out
 }
 
-// infDoc of 2.00 and later; in 1.04 the same groups stand inside rem.
+// infDoc since 2.00; in 1.04 the same groups are inside rem.
 function originals({ infCte, norm, layout }: PrintedCte): Carried[] {
   const out: Carried[] = []
   const sender = child(infCte, 'rem')
@@ -267,7 +267,7 @@ const deliveryColumns: TableColumn<Delivery>[] = [
   { title: ['VALOR A RECEBER'], align: 'right', widest: 80, cells: (one) => [one.receivable] },
 ]
 
-// Each det with its documents under it; the official drawing of the Simplificado is not published, the order is ours.
+// Each det with its documents, in an order of ours: no official layout of the Simplificado exists.
 function deliveries(cte: PrintedCte): CteDocumentTable {
   const dets = children(cte.infCte, 'det')
   const rows = dets.map((det, i): Delivery => {

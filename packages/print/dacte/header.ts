@@ -19,7 +19,7 @@ import { inContingency, lacksProtocol, needsDataCode, type PrintedCte, protocolT
 import { dataCodeOfCte } from './parties.ts'
 
 const issuerWidth = 182
-// In landscape identification and bar code stand side by side, and the emitente takes what they leave.
+// In landscape, identification and bar code are side by side; the emitente gets the rest.
 const identificationWidth = 281
 const qrSides = { portrait: 104, landscape: 96 }
 const titleHeights = { portrait: 36, landscape: 42 }
@@ -38,7 +38,9 @@ const titles: Record<PrintedCte['layout'], [string, string]> = {
   gtve: ['DAGTV-E', 'DOCUMENTO AUXILIAR DA GUIA DE TRANSPORTE DE VALORES ELETRÔNICA'],
 }
 
-/** The header that every sheet repeats, and where the number of the sheet goes (MOC CT-e 4.00, Anexo II, 2.12 and 2.21.2). */
+/**
+ * Header of every sheet, with the place of its number (MOC CT-e 4.00, Anexo II, 2.12 and 2.21.2).
+ */
 interface DacteHeader extends Block {
   sheetNumber(canvas: Canvas, y: number, text: string): void
 }
@@ -261,7 +263,8 @@ function protocolLabel(cte: PrintedCte): string {
   return epec ? 'PROTOCOLO DE AUTORIZAÇÃO DO EPEC' : 'PROTOCOLO DE AUTORIZAÇÃO DE USO'
 }
 
-// The phrase of the test environment takes the place of the protocol (MOC CT-e 4.00, Anexo II, 2.20); the number stays below it.
+// The test environment's phrase replaces the protocol (MOC CT-e 4.00, Anexo II, 2.20); the number
+// stays below.
 function protocolLines(cte: PrintedCte): string[] {
   if (needsDataCode(cte)) return [formatChave(dataCodeOfCte(cte))]
   const number = protocolText(cte) ?? responseText(cte.epec?.protocol, cte.epec?.at)

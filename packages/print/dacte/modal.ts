@@ -7,7 +7,7 @@ import { sheetRow } from '../layout/sheet.ts'
 import { codeText, codeTexts } from './code-texts.ts'
 import type { PrintedCte } from './cte.ts'
 
-/** INFORMAÇÕES ESPECÍFICAS DO MODAL: its rows of boxes, and its lists, which may continue on the next sheet. */
+/** INFORMAÇÕES ESPECÍFICAS DO MODAL: rows of boxes, and lists that may continue on a sheet. */
 export interface Modal {
   block: Block | undefined
   list: string[]

@@ -122,7 +122,8 @@ function sideBySide(left: Block, right: Block, sheet: PrintSheet): Block {
   }
 }
 
-// A label and its value: where the label begins and the value ends as shares of the box, and what the label keeps in points.
+// A label and its value: start of the label and end of the value as shares of the box, and the
+// width kept for the label in points.
 interface PartyField {
   label: string
   text: string | undefined
@@ -189,7 +190,7 @@ function partyBox(fields: readonly PartyField[][], size: number, sheet: PrintShe
     }),
   )
   const step = leading(nominal) + 0.2
-  // Further lines of a value that wrapped stand closer.
+  // Line spacing of wrapped values.
   const closer = leading(smallest)
   const heights = rows.map((row) => step + closer * (Math.max(...row.map((one) => one.lines.length)) - 1))
   return {
@@ -234,7 +235,7 @@ export function tomador(cte: PrintedCte): Block {
   )
 }
 
-/** The 36 digits of the second bar code of an FS-DA, by analogy with the DANFE: no text of the CT-e fixes them. */
+/** The 36 digits of the second bar code of an FS-DA, as on the DANFE: the CT-e has no rule. */
 export function dataCodeOfCte(cte: PrintedCte): string {
   const { ide, infCte } = cte
   const { uf, id } = tomadorFacts(cte)

@@ -192,7 +192,7 @@ function federalTaxes(group: XmlElement | undefined, sheet: PrintSheet): Block |
   ])
 }
 
-// The manual of the DACTE has no field for them yet: one row of ours, blank where the file has no value (NT 2025.001 RTC).
+// A row of ours until the manual of the DACTE has fields; blank without values (NT 2025.001 RTC).
 function newTaxes(group: XmlElement | undefined, sheet: PrintSheet): Block | undefined {
   if (!group) return undefined
   const taxed = child(group, 'gIBSCBS')

@@ -19,7 +19,7 @@ const textWidthShare = { portrait: 0.63, landscape: 0.72 }
 const step = leading(textSize)
 const heading = title('DADOS ADICIONAIS')
 const frame = heading.height + labelHeight + 3
-// A height made of whole lines must give the same number of lines back.
+// Tolerance: a height computed from lines must give the same number of lines again.
 const rounding = 0.01
 const continues = winAnsi('CONTINUA NA PRÓXIMA FOLHA')
 
@@ -155,7 +155,7 @@ function reference(ref: XmlElement): string | undefined {
   }
 }
 
-/** DADOS ADICIONAIS of the first sheet: how many lines it needs, and the block once its height is known. */
+/** DADOS ADICIONAIS of the first sheet: needed lines, and the block for a height. */
 interface Additional {
   /** Height with every line of the text in the box, and nothing below it. */
   wholeHeight: number
@@ -163,7 +163,7 @@ interface Additional {
   fit(height: number): { block: Block; rest: Ansi[] }
 }
 
-/** The height of DADOS ADICIONAIS, title included, on a sheet with room, and below which a longer text continues elsewhere. */
+/** Usual height of DADOS ADICIONAIS with title; a longer text continues elsewhere. */
 export function additionalHeightMin(note: PrintedNfe, qr: Block | undefined): number {
   return Math.max(note.sheet.landscape ? 62 : 92, heightBeside(note, qr))
 }
@@ -220,7 +220,7 @@ export function additional(note: PrintedNfe, text: readonly Ansi[], qr: Block | 
   }
 }
 
-// Only messages of the authorisation answer may stand here (MOC NF-e 7.0, Anexo II, 3.1.9).
+// Only messages of the authorisation may be printed here (MOC NF-e 7.0, Anexo II, 3.1.9).
 function fiscoLines({ protocol, sheet }: PrintedNfe, qr: Block | undefined): Ansi[] {
   const width = sheet.width - textWidth(sheet) - (qr ? qr.height + 8 : 0)
   return children(protocol, 'xMsg').flatMap((message) =>

@@ -8,10 +8,10 @@ import { emWidth, roman } from '../pdf/fonts.ts'
 import { type Ansi, winAnsi } from '../pdf/winansi.ts'
 import type { PrintedNfe } from './note.ts'
 
-/** FATURA / DUPLICATAS and what of it the sheet has no room for. */
+/** FATURA / DUPLICATAS, and the lines without room on the sheet. */
 export interface Billing {
   block: Block | undefined
-  /** "número vencimento valor" of each duplicata left out of the grid; before them the fatura when it has no room either. */
+  /** "número vencimento valor" of each duplicata outside the grid, after the fatura if left out. */
   overflow: string[]
 }
 
@@ -70,7 +70,7 @@ export function billing(note: PrintedNfe, heightMax: number): Billing | undefine
   }
 }
 
-// Number at the left of its cell, value at the right, the date between them; reading goes along the rows.
+// Number on the left of a cell, value on the right, date between; cells read along the rows.
 function grid(cells: readonly Ansi[][], columns: readonly number[], perRow: number, sheet: PrintSheet): Block {
   const rows = Math.ceil(cells.length / perRow)
   const width = sheet.width / perRow

@@ -56,7 +56,8 @@ export function canhoto(note: PrintedNfe): Block {
   }
 }
 
-// Two lines, with as much of the recipient's address (which stands whole in its own block) as they hold; without it more lines if need be.
+// Two lines with as much of the recipient's address as fits (its own block has all of it); without
+// an address, more lines if needed.
 function receiptText(note: PrintedNfe, room: number): { lines: Ansi[]; size: number } {
   const { infNFe } = note
   const address = [street(child(infNFe, 'dest/enderDest')), value(infNFe, 'dest/enderDest/xBairro')]

@@ -23,14 +23,17 @@ interface Widths {
   code: number
 }
 
-// In portrait room for modules of 0.3 mm in a numeric chave; one with letters has up to a third more modules and needs the room to stay readable.
+// Portrait fits modules of 0.3 mm for a numeric chave; one with letters has up to a third more
+// modules, and needs this width to stay readable.
 function widthsFor({ chave, sheet }: PrintedNfe): Widths {
   const code = sheet.landscape ? 276 : /^[0-9]*$/.test(chave) ? 253 : 276
   const danfe = sheet.landscape ? 152 : 100
   return { issuer: sheet.width - danfe - code, danfe, code }
 }
 
-/** The header that every sheet repeats, and where the number of the sheet goes (MOC NF-e 7.0, Anexo II, 3.1, 3.5 and 3.8). */
+/**
+ * Header of every sheet, with the place of its number (MOC NF-e 7.0, Anexo II, 3.1, 3.5 and 3.8).
+ */
 interface DanfeHeader extends Block {
   sheetNumber(canvas: Canvas, y: number, text: string): void
 }
@@ -67,7 +70,7 @@ export function header(note: PrintedNfe): DanfeHeader {
   }
 }
 
-// The DANFE box: in portrait number, series and sheet stand below the type of operation, in landscape beside it.
+// The DANFE box: number, series and sheet are below the type in portrait, beside it in landscape.
 interface DanfeDrawing {
   height: number
   meaning: readonly string[]

@@ -52,7 +52,7 @@ export function readItem(det: XmlElement): DanfeItem {
   }
 }
 
-/** The texts of the fields of a group, as `value` gives them, and its other elements. */
+/** Texts of the listed fields of a group, as `value` returns them, and its other elements. */
 interface GroupTexts {
   texts: (string | undefined)[]
   others: XmlElement[]
@@ -83,14 +83,14 @@ const prodFields = placesOf(
 const icmsFields = placesOf('orig', 'CST', 'CSOSN', 'vBC', 'pICMS', 'vICMS', 'vBCST', 'pICMSST', 'vICMSST')
 const ipiFields = placesOf('vBC', 'pIPI', 'vIPI')
 
-/** The heading of the situations of these items: the CSOSN has its own, and a note with both codes says so (MOC NF-e 7.0, Anexo II, 3.2). */
+/** Heading of the situation codes; mixed notes name CST and CSOSN (MOC NF-e 7.0, Anexo II, 3.2). */
 export function situationTitle(items: readonly DanfeItem[]): string {
   const has = (code: DanfeItem['situationCode']) => items.some((item) => item.situationCode === code)
   if (!has('CSOSN')) return 'O/CST'
   return has('CST') ? 'O/CST/CSOSN' : 'O/CSOSN'
 }
 
-// The description, with the short codes of the item behind it; then infAdProd in its own lines; then what else tells the goods, in one run.
+// The description with the item's short codes, infAdProd in lines of its own, then other details.
 function description(det: XmlElement, { texts, others }: GroupTexts): string[] {
   const codes: string[] = []
   const further: string[] = []

@@ -8,7 +8,9 @@ import { type NewTaxItem, newTaxColumns, readNewTaxes } from './taxes.ts'
 export const itemSizes: readonly number[] = [7, 6.5, 6]
 const descriptionMin = 150
 
-/** Tight columns hold two fields above each other and no air, which leaves the descriptions more room; narrow ones save a line of taxes as well. */
+/**
+ * Tight columns stack two fields, for wider descriptions; narrow ones also save a line of taxes.
+ */
 export type ItemColumns = 'any' | 'tight' | 'narrow'
 
 /** DADOS DOS PRODUTOS / SERVIÇOS: columns chosen once for all sheets, description never cut (MOC NF-e 7.0, Anexo II, 3.2 and 3.8). */

@@ -14,7 +14,7 @@ export interface PrintedNfe {
   /** protNFe/infProt. */
   protocol: XmlElement | undefined
   qrCode: string | undefined
-  /** The form of NT 2026.010 (three blocks of totals, IBS, CBS and IS by item) instead of that of MOC 7.0. */
+  /** Whether the form of NT 2026.010 is used (three totals blocks; IBS, CBS and IS by item). */
   newTaxes: boolean
   homologation: boolean
   denied: boolean
@@ -33,7 +33,7 @@ const rows = { portrait: { height: 24 }, landscape: { height: 19 } }
 /** The sheet of a DANFE in portrait. */
 export const upright = sheetFor('1', rows)
 
-// NT 2026.010, in production from this day; what of it we assume: docs/nt-2026-010.md.
+// NT 2026.010, in production from this day; our assumptions: docs/nt-2026-010.md.
 const newTaxesFrom = '2026-12-01'
 
 const deniedStatus = new Set(['110', '205', '301', '302', '303'])
@@ -72,7 +72,7 @@ export function readNote(root: XmlElement, options: PrintOptions): PrintedNfe {
   }
 }
 
-/** True while nothing says that the note was authorised and no contingency explains it. */
+/** Whether the note has neither an authorisation protocol nor a contingency. */
 export function lacksProtocol(note: PrintedNfe): boolean {
   return note.contingency === undefined && value(note.protocol, 'nProt') === undefined
 }
@@ -90,7 +90,7 @@ export function stampLines(note: PrintedNfe): string[] {
   return [...(note.doubt ? ['NÃO CONFERE'] : []), ...(worthless ? ['SEM VALOR FISCAL'] : [])]
 }
 
-// NT 2026.010 takes effect by the date of emission, in its own offset; before it the new form is used when the values are there.
+// NT 2026.010 applies by emission date in its offset, and to earlier notes with its values.
 function usesNewTaxes(infNFe: XmlElement, ide: XmlElement, items: readonly XmlElement[]): boolean {
   const emitted = value(ide, 'dhEmi') ?? value(ide, 'dEmi') ?? ''
   if (emitted.slice(0, 10) >= newTaxesFrom) return true
@@ -99,8 +99,8 @@ function usesNewTaxes(infNFe: XmlElement, ide: XmlElement, items: readonly XmlEl
   )
 }
 
-// Old archives have the answer to a cancelamento after the note. A protocol with one of these cStat says only that the note is cancelled: its
-// nProt and dhRecbto are not those of the cancelamento.
+// Old archives append the response to a cancelamento to the note. A protocol with one of these
+// cStat only reports the cancellation: nProt and dhRecbto are not those of the cancelamento.
 function cancellationInFile(root: XmlElement, status: string, chave: string): PrintedNfe['cancelled'] {
   for (const event of [...children(root, 'retEvento'), ...children(root, 'procEventoNFe/retEvento')]) {
     const info = ownResponse(child(event, 'infEvento'), 'chNFe', chave)

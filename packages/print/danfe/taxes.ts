@@ -18,7 +18,10 @@ export interface NewTaxItem extends DanfeItem {
 
 const none: Tax = ['', '', '']
 
-/** The taxes of an item in the order of the model of NT 2026.010, 4.3: ICMS and CBS, IBS UF and IPI, IBS MUN and IS. The ICMS ST may stand apart. */
+/**
+ * Taxes of an item in the order of NT 2026.010, 4.3: ICMS and CBS, IBS UF and IPI, IBS MUN and IS;
+ * ICMS ST may be separate.
+ */
 export function readNewTaxes(item: DanfeItem, stApart: boolean): NewTaxItem['taxes'] {
   const { imposto } = item
   const ibscbs = child(imposto, 'IBSCBS')
@@ -48,7 +51,7 @@ export function readNewTaxes(item: DanfeItem, stApart: boolean): NewTaxItem['tax
   ]
   const full: (readonly [Tax, Tax])[] = [[icms, cbs], [state, ipi], [city, is], [st, none], monoPair]
   const lines = full.filter(([left, right]) => left !== none || right !== none)
-  // Without IPI and IS the two of the IBS stand beside each other, and without IBS and CBS by value there is nothing to line up with.
+  // Without IPI and IS both IBS are side by side; without IBS and CBS values nothing must align.
   const few = group === undefined || (ipi === none && is === none)
   return {
     bases,
@@ -73,7 +76,7 @@ function tax(name: string, rate = '', amount = ''): Tax {
   return rate === '' && amount === '' ? none : [name, rate, amount]
 }
 
-// The effective rate takes the place of the nominal one when the tax has its own reduction; each tax decides for itself (NT 2026.010, 4.3).
+// Uses the effective rate of a tax that has a reduction of its own (NT 2026.010, 4.3).
 function ibsOrCbs(name: string, group: XmlElement | undefined, rate: string, amount: string): Tax {
   return tax(name, percent(value(group, 'gRed/pAliqEfet') ?? value(group, rate)), money(value(group, amount)))
 }
@@ -84,7 +87,10 @@ function code(label: string, text: string | undefined): string | undefined {
 
 type TaxColumn = TableColumn<NewTaxItem>
 
-/** The columns of the product table with IBS, CBS and IS (NT 2026.010, 4.3); a wide sheet first tries one field in each of them, tight ones have two bases to a line, and narrow ones the ICMS ST in a column of its own too. */
+/**
+ * Columns of the product table with IBS, CBS and IS (NT 2026.010, 4.3): wide sheets first try one
+ * field per column; tight ones have two bases per line, narrow ones also a column for ICMS ST.
+ */
 export function newTaxColumns(
   items: readonly NewTaxItem[],
   setting: 'usual' | 'wide' | 'tight' | 'narrow',

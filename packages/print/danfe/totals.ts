@@ -126,7 +126,7 @@ function totalRow(total: XmlElement | undefined, cells: readonly Total[], sheet:
   return sheetRow(sheet, shares.find((one) => labelsFit(one, sheet.width)) ?? shares[0]!)
 }
 
-// Totals without a field of their own: the issuer is expected to write them in the texts (MOC NF-e 7.0, Anexo II, 3.1.8).
+// Totals without a box, which the issuer should write in the texts (MOC NF-e 7.0, Anexo II, 3.1.8).
 const unprinted: readonly Total[] = [
   ['VALOR DO II', 'ICMSTot/vII'],
   ['VALOR DO PIS', 'ICMSTot/vPIS'],
@@ -149,7 +149,7 @@ const unprintedBefore: readonly Total[] = [
   ['VALOR DO ICMS MONOFÁSICO POR RETENÇÃO', 'ICMSTot/vICMSMonoReten'],
 ]
 
-/** Totals that are not zero, have no box on this form and do not appear in the issuer's own text. */
+/** Nonzero totals without a box that the issuer's text does not mention. */
 export function totalsWithoutBox(note: PrintedNfe, issuerText: string): string | undefined {
   const total = child(note.infNFe, 'total')
   const lines: string[] = []

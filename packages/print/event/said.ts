@@ -20,7 +20,7 @@ interface Where extends FlowPosition {
   nextCanvas(): Canvas
 }
 
-/** Draws a table under its heading, on as many sheets as it needs; tells where it ended. */
+/** Draws a table under its heading over as many sheets as needed; returns its end. */
 export function drawTable(heading: string, shown: Table, sheet: PrintSheet, where: Where): FlowPosition {
   const head = title(heading)
   const taken = head.height + shown.headingHeight
@@ -45,7 +45,7 @@ interface Said {
   text: string
 }
 
-/** Fields and values of an element under the names of their groups; `own` names those outside of any group. */
+/** Fields and values of an element under group names; `own` names those outside of groups. */
 export function saidTable(
   element: XmlElement | undefined,
   width: number,
@@ -55,7 +55,7 @@ export function saidTable(
   const said = saidBy(element, '', isShown)
   if (said.length === 0) return undefined
   const hasGroups = said.some(({ group }) => group !== '')
-  // A group is named where it begins, and what stands outside of any where it goes on after one.
+  // Names a group where it starts, and `own` where fields outside of groups continue.
   const rows = said.map((one, i) => ({
     ...one,
     group: one.group === said[i - 1]?.group ? '' : one.group || own,

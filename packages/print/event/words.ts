@@ -2,8 +2,9 @@ import { ufByCode } from '@vigia/dfe/uf'
 import { codeAndText, codeTexts } from '../dacte/code-texts.ts'
 import { date, dateTime, entryOf, joined, quantity, taxId } from '../formats.ts'
 
-// The names of everything that the published events say inside detEvento, after the annotations of their schemas (NF-e: Eventos_PL_010 and
-// before; CT-e: PL_CTe_400) and the leiautes of MOC NF-e 7.0 and MOC CT-e 4.00. A name that stands for two things depends on its group.
+// Labels of everything inside detEvento of published events, from the schemas (NF-e: Eventos_PL_010
+// and before; CT-e: PL_CTe_400) and the leiautes of MOC NF-e 7.0 and MOC CT-e 4.00. Ambiguous names
+// depend on their group.
 
 const fields: Record<string, string> = {
   // People and places
@@ -161,14 +162,14 @@ const fields: Record<string, string> = {
   locVistoria: 'Local da vistoria',
   postoVistoria: 'Posto da vistoria',
   xHistorico: 'Histórico da ocorrência',
-  // Texts, where they stand inside a group
+  // Texts inside groups
   xJust: 'Justificativa',
   xJustMotivo: 'Justificativa',
   xObs: 'Observação',
   xCorrecao: 'Correção',
 }
 
-// Inside a group that tells whose they are.
+// Labels inside a group that names their owner.
 const inGroup: Record<string, Record<string, string>> = {
   evCECTe: { nDoc: 'Documento de quem recebeu', xNome: 'Nome de quem recebeu' },
   detEvento: { nDoc: 'Documento de quem recebeu', xNome: 'Nome de quem recebeu' },
@@ -256,7 +257,7 @@ const codes: Record<string, Record<string, string>> = {
     91: 'Pagamento posterior',
     99: 'Outros',
   },
-  // NT 2016.002; codes of later lists stand as they are.
+  // NT 2016.002; newer codes are printed as codes.
   tBand: {
     '01': 'Visa',
     '02': 'Mastercard',

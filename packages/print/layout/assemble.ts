@@ -13,7 +13,7 @@ interface FormPlan {
   /** Draws the part that repeats on every sheet, at its top. */
   header: (canvas: Canvas) => void
   headerHeight: number
-  /** How much lower the header stands on the first sheet. */
+  /** Distance by which the header is lower on the first sheet. */
   firstShift: number
   /** Picture that the canvases refer to by name. */
   picture?: PngPicture | undefined
@@ -33,7 +33,7 @@ export function formTitle(
   return joined(' · ', joined(' ', name, number, series && `série ${series}`), issuer) ?? name
 }
 
-/** The file of a form. The header is read on the first sheet, and is one stream that all others share. */
+/** Builds the file of a form. Sheets share one header stream, tagged on the first sheet only. */
 export function assemble(form: FormPlan): Uint8Array {
   const pdf = new PdfWriter(form.sheet.page)
   const { sheets } = form

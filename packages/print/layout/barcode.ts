@@ -9,7 +9,9 @@ import type { Block } from './block.ts'
 const quietModules = 10
 const moduleMax = 0.85
 
-/** A CODE-128 centred in a width, its quiet zones inside it; nothing for a text that a bar code cannot hold. `of` tells what the text is. */
+/**
+ * A centred CODE-128 with quiet zones; undefined if it cannot encode the text. `of` names the text.
+ */
 export function barcode(text: string, of: string, width: number, height: number): Block | undefined {
   if (!/^[0-9A-Z]+$/.test(text)) return undefined
   const modules = code128Modules(code128Symbols(text))

@@ -28,7 +28,7 @@ interface Continuation {
 const linesMin = 4
 const inset = 4
 
-/** Writes the rest of a text over the full width, on the last sheet and as many further ones as it needs; tells where it ended. */
+/** Writes the rest of a text in full width over as many sheets as needed; returns its end. */
 export function continuedText(
   heading: string,
   text: readonly Ansi[],

@@ -27,7 +27,7 @@ export interface RowStyle {
 // MOC NF-e 7.0, Anexo II, 3.7: labels 6 points, contents 10. The smallest size is our fitting rule.
 const labelSize = 6
 const labelLeading = 6.2
-// Rows lower than this, as those of the landscape forms, keep less white below their values.
+// Lower rows, as in landscape, have less white below their values.
 const lowRow = 20
 
 /**
@@ -50,7 +50,7 @@ export function fieldRow(fields: readonly FormField[], width: number, style: Row
   const labels = fields.map((field, i) => wrap(winAnsi(field.label), roman, labelSize, cells[i]!.room))
   const labelLines = Math.max(...labels.map((label) => label.length))
   const labelHeight = 1 + labelLines * labelLeading
-  // The first lines stand on one baseline, that of the largest of them.
+  // All first lines share the baseline of the largest one.
   const size = Math.max(...cells.map((cell) => cell.size))
   const valueHeight = leading(size) + Math.max(...cells.map((cell) => (cell.lines.length - 1) * leading(cell.size)))
   const height = Math.max(least, labelHeight + valueHeight + (least < lowRow ? 0.8 : 3))
@@ -77,7 +77,7 @@ export function fieldRow(fields: readonly FormField[], width: number, style: Row
   }
 }
 
-/** True when every label of a row stands on one line. */
+/** Whether every label of a row fits on one line. */
 export function labelsFit(fields: readonly FormField[], width: number): boolean {
   const total = fields.reduce((sum, field) => sum + field.width, 0)
   return fields.every(

@@ -10,7 +10,7 @@ export function street(address: XmlElement | undefined): string | undefined {
   return joined(' - ', joined(', ', value(address, 'xLgr'), value(address, 'nro')), value(address, 'xCpl'))
 }
 
-/** Name and address of the emitente, centred in a width, and `further` lines below them; `gap` is the white between lines. */
+/** Name and address of the emitente, centred, with `further` lines below; `gap`: space between. */
 export function issuerBox(
   emit: XmlElement | undefined,
   width: number,

@@ -4,7 +4,7 @@ import { type Block, padding } from './block.ts'
 const shareMax = 0.34
 const heightMax = 74
 
-/** A block with the picture of its company at the left, in at most a third of the width; what the block says keeps the rest. */
+/** Puts a company's logo left of a block, in at most a third of the width. */
 export function besideLogo(logo: PngPicture | undefined, width: number, block: (width: number) => Block): Block {
   if (!logo) return block(width)
   const scale = Math.min((width * shareMax - 2 * padding) / logo.width, heightMax / logo.height)

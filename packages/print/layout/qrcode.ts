@@ -3,7 +3,7 @@ import type { Block } from './block.ts'
 
 const quietModules = 4
 
-/** A QR code with its quiet zone in a square of this side; nothing for a text that no code holds. */
+/** A QR code with quiet zone in a square of this side; undefined if the text is too long. */
 export function qrBlock(text: string | undefined, side: number): Block | undefined {
   const dark = text === undefined ? null : qrCode(text)
   if (!dark) return undefined

@@ -9,7 +9,7 @@ import { leading, wrap } from './text.ts'
 
 /** A column of a table; the one without `widest` takes the room the others leave. */
 export interface TableColumn<Row> {
-  /** Lines of the heading. A column without lines stands under the heading of the column before it. */
+  /** Lines of the heading. A column without any shares the heading of the column before. */
   title: readonly string[]
   align: Align
   /** Maximum width of the column, in points; longer lines wrap. */
@@ -28,7 +28,7 @@ export interface TableRow {
   part?: 'beginning' | 'rest'
 }
 
-/** A table ready to be shared out over sheets: the same columns on all of them. It is read as one table. */
+/** A laid-out table to split over sheets, with the same columns on all; tagged as one table. */
 export interface Table {
   headingHeight: number
   rows: TableRow[]
@@ -58,7 +58,7 @@ export const splitMin = 20
 // Heights are sums of fractions.
 const rounding = 0.001
 
-/** How a table may be set: several sets of columns and sizes are tried in order until the free column is wide enough. */
+/** Layout options of a table: tried in order until the free column is wide enough. */
 interface TableStyle {
   width: number
   sizes: readonly number[]
@@ -118,7 +118,7 @@ function measure<Row>(rows: readonly Row[], columns: readonly TableColumn<Row>[]
   return { encoded: all, ems, headings }
 }
 
-// Nearly all texts are encoded as they stand.
+// Fast path: nearly all texts need no encoding.
 function encoded(lines: readonly string[]): Ansi[] {
   return (lines.every((line) => winAnsi(line) === line) ? lines : lines.map(winAnsi)) as Ansi[]
 }
@@ -148,7 +148,7 @@ function columnWidths<Row>(
   return widths
 }
 
-// Last of the columns that stand under one heading.
+// Last column under a shared heading.
 function groupEnd<Row>(columns: readonly TableColumn<Row>[], from: number): number {
   let last = from
   while (columns[last + 1]?.title.length === 0) last++
@@ -190,7 +190,7 @@ function build<Row>(chosen: {
     const white = rowPadding - share * whiteGiven
     const step = leading(size) - share * leadingGiven * size
     let whole: Part | undefined
-    // The cells of the row drawn last, by where it begins: tables may stand side by side.
+    // Cells of the last row drawn, by their left edge, because tables may be side by side.
     const drawn = new Map<number, Part[]>()
     return {
       headingHeight,
@@ -256,7 +256,7 @@ function drawHeading<Row>(
   }
 }
 
-/** Draws a row; gives the cells of one that a further sheet goes on with. */
+/** Draws a row; returns its cells if a further sheet continues it. */
 function drawRow<Row>(
   canvas: Canvas,
   x: number,
@@ -296,7 +296,7 @@ function drawRow<Row>(
   return cells
 }
 
-/** The parts of a row taller than a sheet: the first within one height, the others within another. */
+/** Splits a row taller than a sheet: the first part at one height, the others at another. */
 function splitRow(row: TableRow, first: number, next: number): TableRow[] {
   const lines = Math.max(...row.cells.map((cell) => cell.length))
   const { white } = row
@@ -318,8 +318,8 @@ function splitRow(row: TableRow, first: number, next: number): TableRow[] {
 }
 
 /**
- * Shares rows out over sheets with room for `first` and then `next` points of rows. A row is split only when it is taller than
- * a whole sheet, the first one when it is taller than `firstWholeMax`, and the last sheet has no single row where it can have two.
+ * Distributes rows over sheets with `first` and then `next` points of room. Splits only rows taller
+ * than a sheet, and a first one taller than `firstWholeMax`; avoids a single row on the last sheet.
  */
 export function paginate(
   rows: readonly TableRow[],

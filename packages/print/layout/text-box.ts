@@ -21,7 +21,7 @@ interface BoxText {
 }
 
 const below = 3
-// A height made of whole lines must give the same number of lines back.
+// Tolerance: a height computed from lines must give the same number of lines again.
 const rounding = 0.01
 
 /** Boxes of running text with `linesMin` lines at least, or with `blankMin` when their texts are shorter. */

@@ -11,7 +11,7 @@ export function leading(size: number): number {
   return Math.round(size * 11) / 10
 }
 
-/** The lines a text takes in a width. A word longer than the width is broken after a sign, else wherever it must. */
+/** Wraps a text to a width. Breaks a longer word after a punctuation character, else anywhere. */
 export function wrap(text: Ansi, font: Font, size: number, width: number): Ansi[] {
   const limit = (width * 1000) / size
   if (emWidth(text, font) <= limit) return [text]
@@ -25,7 +25,7 @@ export function wrap(text: Ansi, font: Font, size: number, width: number): Ansi[
   return lines
 }
 
-/** The lines of a name: as few as `wrap` makes, and none of them a last word alone where the lines before can give one. */
+/** Wraps a name to as few lines, without a single last word if earlier lines can spare one. */
 export function wrapName(text: Ansi, font: Font, size: number, width: number): Ansi[] {
   const lines = wrap(text, font, size, width)
   if (lines.length < 2 || lines.at(-1)!.includes(' ')) return lines

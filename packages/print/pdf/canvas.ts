@@ -15,7 +15,7 @@ export const a4: PageSize = { width: 595.28, height: 841.89 }
 /** Alignment of a text between `x` and `x + width`. */
 export type Align = 'left' | 'center' | 'right'
 
-// Contents are written in whole tenths of a point: exact for the eye, and integers are short and quick to write.
+// Tenths of a point are exact enough, and integers are short and quick to write.
 const unitsPerPoint = 10
 
 /** Resource name of the picture. */
@@ -41,7 +41,7 @@ const ruleStates: Record<Rule, string> = { hair: '2.5 w', divider: '.4 G 2 w [6 
 // Outer borders are twice as thick as inner lines.
 const outerState = '5 w'
 
-/** The outer edges of boxes that stand on one another, in units of the content. */
+/** Outer edges of adjacent boxes, in content units. */
 interface Outline {
   left: number
   right: number
@@ -52,7 +52,7 @@ interface Outline {
 // Parts that hold parts; a text among them is a paragraph of its own.
 const holders: ReadonlySet<Role> = new Set(['Document', 'Sect', 'Table', 'TR'])
 
-/** Ends a line that the next one goes on with inside a word. No text of a document has it. */
+/** Marks a line break inside a word. Never part of a document's text. */
 export const goesOn = '\x01'
 
 /**
@@ -79,7 +79,7 @@ export class Canvas {
   #rules: Record<Rule, string> = { hair: '', divider: '', cut: '' }
   #turned: { canvas: Canvas; place: string }[] = []
   #words = ''
-  // Whether words were drawn, and the part that the last of them belong to.
+  // Whether words were drawn, and the part of the last ones.
   #hasMark = false
   #part: Part | undefined
   // Whether a space belongs between the text before and the next one of the same part.
@@ -89,7 +89,7 @@ export class Canvas {
   #x = 0
   #y = 0
 
-  /** Without `isRead` it says nothing that is to be read; `of` is the canvas that it is a part of. */
+  /** Without `isRead` nothing is tagged; `of` is the parent canvas. */
   constructor({ marksFrom = 0, isRead = true, of }: { marksFrom?: number; isRead?: boolean; of?: Canvas } = {}) {
     this.marked = of?.marked ?? { page: 0, lowered: 0, next: marksFrom }
     this.shown = of?.shown ?? new Shown()
@@ -155,7 +155,7 @@ export class Canvas {
     this.#root = before
   }
 
-  /** Bars, a matrix or an image with the words that say what it is. */
+  /** Draws bars, a matrix or an image with its alternative text. */
   figure(alt: string, area: NonNullable<Part['area']>, draw: () => void): void {
     const part = newPart('Figure')
     part.alt = alt.slice(0, altMax)
@@ -258,7 +258,7 @@ export class Canvas {
     if (rule === 'hair') this.#outline({ left, right, top: flip(y), bottom })
   }
 
-  // Boxes that stand on one another share an outline; a box inside another has none.
+  // Adjacent boxes share an outline; nested boxes have none.
   #outline(box: Outline): void {
     const inside = (a: Outline, b: Outline) =>
       a.left >= b.left && a.right <= b.right && a.top <= b.top && a.bottom >= b.bottom
@@ -307,7 +307,7 @@ export class Canvas {
     this.#under += `q .86 G 1 J 1 j ${place} ${weight} w\n${operators}Q\n`
   }
 
-  /** A drawing turned to be read upwards: its top left corner stands at this point and its width goes up the sheet. */
+  /** Draws upwards: the top left corner is at this point, and the width goes up the sheet. */
   upwards(x: number, y: number, draw: (canvas: Canvas) => void): void {
     const canvas = new Canvas({ of: this })
     canvas.#root = this.#root
@@ -324,7 +324,7 @@ export class Canvas {
     return [...turned, shapes + this.#pictures, ...words]
   }
 
-  // Lines and the stamp, which say nothing that the texts do not.
+  // Lines and the stamp, which add no information to the texts.
   #drawing(): string {
     let shapes = this.#under + this.#shapes
     if (this.#outlines.length > 0) {
@@ -337,7 +337,7 @@ export class Canvas {
     return shapes
   }
 
-  // Each character outside WinAnsi in its further font; the line goes on where the text before it ended.
+  // Writes characters outside WinAnsi in further fonts, continuing at the current position.
   #mixed(text: string, font: Font, size: number): string {
     const parts = text.split(/([^\0-\xff])/)
     const shown = parts.map((part, i) => {

@@ -15,7 +15,7 @@ const subrBias = 107
 // Widths are written as differences from this one, in units of the grid.
 const nominalWidth = unitsPerEm / 2
 
-/** The name of a character's glyph in a font, where the encoding has to say it. */
+/** Glyph name of a character, where the encoding needs it. */
 export function glyphName(code: number): string {
   return `uni${code.toString(16).toUpperCase().padStart(4, '0')}`
 }

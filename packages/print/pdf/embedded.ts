@@ -18,7 +18,7 @@ const serif = 2
 const symbolic = 4
 const nonsymbolic = 32
 
-/** Embeds the glyphs of a face that a document shows; gives the entries of the resource dictionary. */
+/** Embeds the glyphs of a face that a document shows; returns its resource entries. */
 export function embed(font: Font, shown: readonly number[], writer: ObjectWriter): string {
   const resources: string[] = []
   const bytes = shown.filter((code) => code <= 0xff)

@@ -23,7 +23,7 @@ export const roman: Font = {
   stem: 84,
 }
 
-/** Tinos Bold, for titles, the chave and the values that stand out. */
+/** Tinos Bold, for titles, the chave and emphasised values. */
 export const bold: Font = {
   resource: 'B',
   name: 'Tinos-Bold',

@@ -33,7 +33,8 @@ function description(namespaces: Record<string, string>, content: string): strin
   return `<rdf:Description rdf:about=""${named.join('')}>${content}</rdf:Description>`
 }
 
-// The part of PDF/UA is no property that PDF/A knows: it has to be described (ISO 19005-2, 6.6.2.3). PDFBox reads it only before what uses it.
+// PDF/A does not know the PDF/UA part, so it must be described (ISO 19005-2, 6.6.2.3). PDFBox needs
+// the description first.
 const described = description(
   extension,
   '<pdfaExtension:schemas><rdf:Bag><rdf:li rdf:parseType="Resource"><pdfaSchema:schema>pdfuaid</pdfaSchema:schema>' +

@@ -3,13 +3,13 @@ import { constants, deflateRawSync, deflateSync, inflateSync } from 'node:zlib'
 // Level for data compressed for each file. For contents, 2 takes half the time of 5 for 4 to 10 %
 // more bytes; 3 and 4 are neither as quick nor much smaller.
 const level = 2
-// Rows as differences from one another are long and nearly empty: their level 3 takes a third of the time of 6, and a tenth more bytes of the file.
+// Difference rows are nearly empty: level 3 takes a third of the time of 6 for a tenth more bytes.
 const rowsLevel = 3
 // Level for data that the process caches.
 const keptLevel = 9
 const packedFrom = 100
 
-/** A stream as it stands in the file, after its number: packed if that is worth it, and tighter when the process keeps it for further files. */
+/** A stream after its object number: compressed if worthwhile, and better if it is cached. */
 export function streamObject(content: Buffer, entries: string, isKept = false): Buffer {
   if (content.length < packedFrom) return plainStream(content, entries)
   const data = deflateSync(content, { level: isKept ? keptLevel : level })
@@ -50,8 +50,8 @@ function adler32(bytes: Buffer, [a, b]: readonly [number, number]): [number, num
 }
 
 /**
- * A stream of rows (ISO 32000-1, 7.4.4.4). A row that differs from the one above in no more bytes than `mayDiffer` gives for its number (any, when there is none)
- * is the difference, which packs to little.
+ * A stream of rows (ISO 32000-1, 7.4.4.4), each as difference to the row above if at most
+ * `mayDiffer` bytes differ (without it always), because that compresses well.
  */
 export function rowStream(
   rows: Buffer,
@@ -97,17 +97,17 @@ export function unpacked(data: Buffer, head: string): Buffer {
   return rows
 }
 
-/** A reference of a width of its own, for lists of many, apart from what stands before it. */
+/** A fixed-width reference for long lists, with a separator. */
 export function listed(number: number): string {
   return `${aligned(number)} 0 R`
 }
 
-/** Many of them. */
+/** References to many objects. */
 export function references(numbers: ArrayLike<number>): string {
   return Array.from(numbers, listed).join('')
 }
 
-/** A number in as much room as all others have up to 99,999, apart from what stands before it. */
+/** A number padded to the width of 99,999, with a separator. */
 export function aligned(number: number): string {
   const digits = String(number)
   return digits.length < room.length ? room.slice(digits.length) + digits : ` ${digits}`
@@ -191,7 +191,7 @@ function blanks(count: number): string {
 
 const lists = ['<</S/TR', '<</Type/StructTreeRoot']
 
-// In how many bytes an element may differ from the one above it: lists count up in all their numbers. Other objects pack better as they are.
+// Bytes in which an element may differ from the previous one: lists differ in all their numbers.
 function differencesOf(body: string): number {
   if (lists.some((list) => body.startsWith(list))) return 46
   return body.startsWith('<</S/') && body.length < usualRow ? 12 : 0
@@ -223,7 +223,7 @@ export interface ObjectRows {
   numbers: Int32Array
 }
 
-/** Room for the digits of a number up to this one, and for what separates it from the name before it. */
+/** Width for numbers up to this one, and a separator from the name before it. */
 export function roomFor(most: number): string {
   return '#'.repeat(String(most).length + 1)
 }
@@ -249,7 +249,7 @@ function padded(number: number, width: number): string {
   return String(number).padStart(width)
 }
 
-/** An object stream of objects as long as one another. Each row of the packed data is what differs from the object before, which is little. */
+/** An object stream of equally long objects, stored as differences to the previous one. */
 export function rowObjects(objects: readonly NumberedObject[]): Buffer {
   const count = objects.length
   const width = Math.ceil((objects[0]!.body.length + 1) / 10) * 10

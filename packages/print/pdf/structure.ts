@@ -59,7 +59,7 @@ interface Surroundings {
   /** Numbers of the objects of the pages, and how many marks each has. */
   pages: readonly { number: number; marks: number }[]
   pageHeight: number
-  /** Gives the number of the next object, or of the first of several. */
+  /** Reserves one or more object numbers; returns the first. */
   reserve(count?: number): number
 }
 
@@ -94,7 +94,7 @@ export function structureObjects(parts: readonly Part[], around: Surroundings): 
   const others: Part[] = []
   for (const marks of byMark) {
     for (const part of marks) {
-      // A part of several marks is met again.
+      // A part with several marks was already numbered.
       if (part === undefined || part.number !== 0) continue
       if (isLeaf(part)) {
         const alike = leaves.get(part.role)
@@ -200,7 +200,7 @@ function marksIn({ cells }: Part): number {
   return Math.max(1, cells!.parts.filter(({ kids }) => kids.length > 0).length)
 }
 
-// Rows of as many cells are alike, and so are all cells.
+// Rows with equal numbers of cells differ only in numbers, as do all cells.
 function rowElements(
   rows: readonly Part[],
   count: number,

@@ -13,14 +13,14 @@ const byCharacter = new Map<string, string>()
 for (let i = 0; i < high.length; i++)
   if (high[i] !== ' ') byCharacter.set(high.charAt(i), String.fromCharCode(0x80 + i))
 
-/** The code point of a character whose byte in WinAnsi this is; the two that look like others have their glyph. */
+/** Code point of a WinAnsi byte; 0xa0 and 0xad map to the characters whose glyphs they share. */
 export function unicodeOf(byte: number): number {
   if (byte === 0xa0) return 0x20
   if (byte === 0xad) return 0x2d
   return byte >= 0x80 && byte <= 0x9f ? high.charCodeAt(byte - 0x80) : byte
 }
 
-// Signs without a decomposition that fiscal texts do use and the faces lack. The others are spelled by code point: nothing becomes a silent '?'.
+// Characters without decomposition that our faces lack; others are written by code point.
 const spelled: Record<string, string> = {
   '⇒': '=>',
   '⋅': '\xb7',

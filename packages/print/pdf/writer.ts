@@ -159,7 +159,7 @@ export class PdfWriter {
     return new Uint8Array(Buffer.concat(parts))
   }
 
-  // ISO 32000-1, 7.5.8: the kind of each object, then its offset or the object stream it is in, then its place there.
+  // ISO 32000-1, 7.5.8: kind of each object, its offset or object stream, and its place there.
   #crossReferences(containers: readonly Container[], offsets: ReadonlyMap<number, number>, id: string): Buffer {
     const [wide, deep] = [4, 3]
     const width = 1 + wide + deep
