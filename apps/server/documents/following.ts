@@ -57,6 +57,8 @@ export async function beginPosition(ctx: WithDatabase, { table }: Follower, work
 
 /** Keeps others from writing what a follower makes of the documents of a workspace until the transaction `db` ends. */
 export async function lockPosition(db: Database, { table }: Follower, workspaceId: number): Promise<void> {
+  // A rebuild holds position and documents for long: who follows them comes again later.
+  await sql`set local lock_timeout = '5s'`.execute(db)
   await sql`select from ${sql.table(table)} where workspace_id = ${workspaceId} for update`.execute(db)
 }
 

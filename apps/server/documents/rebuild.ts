@@ -33,6 +33,8 @@ export async function rebuildProjection(
     const { db } = inside
     // The lock of `receive`: no page of this company comes in between.
     await holdLock({ db }, 'company', company.companyId)
+    // Before it holds documents: what follows them locks its position first, too.
+    await made({ db }, company.workspaceId)
     await forget(db, company)
     for (const service of services) {
       for await (const arrivals of readAgain(inside, company, service)) {
@@ -42,7 +44,6 @@ export async function rebuildProjection(
     }
     await dropForgotten(db, company)
     await recount(db, company)
-    await made({ db }, company.workspaceId)
     return count(db, company)
   })
 }

@@ -779,6 +779,13 @@ create table document (
   cents bigint not null generated always as ((amount * 100)::bigint) stored,
   -- of its open alert, as in `alert.band`; null: none is open
   alert_band smallint,
+  -- IBS and CBS as in `content.reform`; null: it was not read inside
+  reform smallint,
+  -- something of them does not fit
+  misfits boolean not null default false,
+  -- Cents, as the document says them; null: it says none.
+  ibs bigint,
+  cbs bigint,
   primary key (workspace_id, id)
 ) with (autovacuum_vacuum_insert_scale_factor = 0.01, autovacuum_analyze_scale_factor = 0.02, fillfactor = 100);
 alter table document alter supplier_id set statistics 10;
@@ -797,6 +804,7 @@ create index document_unproved on document (workspace_id, company_id) where comp
 create index document_due_ix on document (workspace_id, type, authorized_at) where status <> ALL (array[3, 9]);
 create index document_ciencia_ix on document (workspace_id, type, authorized_at) where not complete and (status <> ALL (array[3, 9]));
 create index document_alert_ix on document (workspace_id, type, issued_at, id) include (alert_band, company_id, amount) where alert_band is not null;
+create index document_reform_ix on document (workspace_id, type, issued_at, id) include (reform, company_id) where reform in (1, 2) or misfits;
 create index document_corrects_ix on document (workspace_id, corrects) where corrects is not null;
 -- All that a page in any period compares (20 bytes more for each).
 create index document_amount_ix on document (workspace_id, type, cents, issued_at, id) include (roles, status, company_id);
@@ -1282,9 +1290,6 @@ create table content (
   workspace_id int not null,
   document_id bigint not null,
   company_id int not null,
-  -- Cents, as the document says them; null: it says none.
-  ibs bigint,
-  cbs bigint,
   -- As what it is counted in `content_sum`; null: in none.
   month date,
   -- 0 received, 1 issued, 2 freight that the company pays
@@ -1307,7 +1312,6 @@ create table content (
 ) with (autovacuum_vacuum_insert_scale_factor = 0.01, autovacuum_analyze_scale_factor = 0.02);
 create index content_findings_ix on content (workspace_id, company_id, month) where findings <> 0;
 create index content_reform_ix on content (workspace_id, month, company_id) include (reform, side, document_id) where reform < 3 and (month >= '2026-01-01'::date);
-create index content_reform_some_ix on content (workspace_id, document_id) where reform in (1, 2);
 create index content_month_ix on content (workspace_id, month);
 
 create table content_unread (

@@ -459,8 +459,6 @@ export interface Tables {
     workspace_id: number
     document_id: Column<bigint, bigint | number>
     company_id: number
-    ibs: Optional<bigint | null, bigint | number | null>
-    cbs: Optional<bigint | null, bigint | number | null>
     month: Optional<string | null>
     side: Optional<number | null>
     version: number
@@ -559,6 +557,10 @@ export interface Tables {
     corrects: Optional<string | null>
     cents: GeneratedAlways<bigint>
     alert_band: Optional<number | null>
+    reform: Optional<number | null>
+    misfits: Optional<boolean>
+    ibs: Optional<bigint | null, bigint | number | null>
+    cbs: Optional<bigint | null, bigint | number | null>
   }
   document_change: {
     workspace_id: number

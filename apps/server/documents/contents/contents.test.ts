@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { contentsOf, readDetails } from '@vigia/dfe/read'
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createDatabase, execute } from '../../../../tests/support/database.ts'
 import { findSamples } from '../../../../tests/support/samples.ts'
 import { runs } from '../../../../tests/support/seed.ts'
@@ -24,10 +24,25 @@ import { noteWith, readEverything, type TestNote } from './testing.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
 let ctx: Pick<Context, 'db' | 'log'>
+const offices: number[] = []
 
 beforeAll(async () => {
   database = await createDatabase()
   ctx = { db: openDatabase(database.url), log: createLogger('silent') }
+})
+// Documents show what was read inside them, whatever a test did to that.
+afterEach(async () => {
+  for (const id of offices.splice(0)) {
+    const { rows } = await inWorkspace(ctx, id, ({ db }) =>
+      sql`
+        select d.id, d.reform, d.misfits, c.reform as read, c.findings
+          from document d left join content c on c.workspace_id = d.workspace_id and c.document_id = d.id
+         where d.workspace_id = ${id} and (d.reform, d.misfits) is distinct from (c.reform, coalesce(c.findings > 1, false))`.execute(
+        db,
+      ),
+    )
+    expect(rows).toEqual([])
+  }
 })
 afterAll(async () => {
   await ctx.db.destroy()
@@ -39,6 +54,7 @@ const contents = (xml: string | Uint8Array) =>
 
 async function newOffice() {
   const workspaceId = await newWorkspace(ctx.db)
+  offices.push(workspaceId)
   const { id: companyId } = await insertCompany(ctx.db, workspaceId, { cnpj: company })
   let nsu = 0
   const inside = <T>(work: (db: Database) => Promise<T>) =>

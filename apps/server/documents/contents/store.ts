@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../../platform/context.ts'
 import { bareTerm } from '../../platform/text.ts'
+import { setDerived } from '../derived.ts'
 import { countedTerm, sumKinds } from '../list/counted.ts'
 import type { ProductTexts } from './packing.ts'
 import { putPostings } from './postings.ts'
@@ -51,21 +52,35 @@ export async function putContents(db: Database, workspaceId: number, all: readon
     return { document, read, ids }
   })
   await sql`
-    insert into content (workspace_id, document_id, company_id, month, side, version, reform, findings, ibs, cbs, mod_frete, tp_nf, recipient, products, value)
-    select ${workspaceId}, r.id, r.company, r.month, r.side, ${version}, r.reform, r.findings, r.ibs, r.cbs, r.mod_frete, r.tp_nf, r.recipient, r.products::int[], r.value
+    insert into content (workspace_id, document_id, company_id, month, side, version, reform, findings, mod_frete, tp_nf, recipient, products, value)
+    select ${workspaceId}, r.id, r.company, r.month, r.side, ${version}, r.reform, r.findings, r.mod_frete, r.tp_nf, r.recipient, r.products::int[], r.value
       from unnest(${rows.map(({ document }) => document.documentId)}::bigint[], ${rows.map(({ document }) => document.companyId)}::int[],
                   ${rows.map(({ document }) => document.month)}::date[], ${rows.map(({ read }) => read.side)}::smallint[],
                   ${rows.map(({ read }) => read.reform)}::smallint[], ${rows.map(({ read }) => read.findings)}::int[],
-                  ${rows.map(({ read }) => read.ibs)}::bigint[], ${rows.map(({ read }) => read.cbs)}::bigint[],
                   ${rows.map(({ read }) => digitOf(read.note?.modFrete))}::smallint[], ${rows.map(({ read }) => digitOf(read.note?.tpNF))}::smallint[],
                   ${rows.map(({ read }) => read.note?.recipient ?? null)}::text[], ${rows.map(({ ids }) => `{${ids.join()}}`)}::text[],
                   ${rows.map(({ read }) => Buffer.from(read.value))}::bytea[])
-        as r (id, company, month, side, reform, findings, ibs, cbs, mod_frete, tp_nf, recipient, products, value)
+        as r (id, company, month, side, reform, findings, mod_frete, tp_nf, recipient, products, value)
     on conflict (workspace_id, document_id) do update
        set company_id = excluded.company_id, month = excluded.month, side = excluded.side, version = excluded.version, reform = excluded.reform,
-           findings = excluded.findings, ibs = excluded.ibs, cbs = excluded.cbs, mod_frete = excluded.mod_frete,
+           findings = excluded.findings, mod_frete = excluded.mod_frete,
            tp_nf = excluded.tp_nf, recipient = excluded.recipient,
            products = excluded.products, value = excluded.value`.execute(db)
+  await setDerived(
+    { db },
+    workspaceId,
+    ['reform', 'misfits', 'ibs', 'cbs'],
+    [
+      ...rows.map(({ document, read: { reform, findings, ibs, cbs } }) => ({
+        id: document.documentId,
+        reform,
+        misfits: findings > missing,
+        ibs,
+        cbs,
+      })),
+      ...gone.map((id) => ({ id, reform: null, misfits: false, ibs: null, cbs: null })),
+    ],
+  )
   const isFound = ({ indexed, document, before, answer: { read, taken, added } }: ReadDocument) =>
     indexed?.version === version &&
     indexed.month === document?.month &&
@@ -88,6 +103,9 @@ export async function putContents(db: Database, workspaceId: number, all: readon
   })
   await putInstallments(db, workspaceId, all)
 }
+
+// The bit of the finding that the groups are missing, which `reform` says already.
+const missing = 1
 
 const digitOf = (text: string | undefined) => (/^\d$/.test(text ?? '') ? Number(text) : null)
 

@@ -60,7 +60,7 @@ export interface Criteria {
   counted?: Counted
 }
 
-/** What a document has of IBS and CBS: its place in `content.reform`. */
+/** What a document has of IBS and CBS: its place in `document.reform`. */
 export const reformPresence = { exempt: 0, none: 1, some: 2, all: 3 } as const
 
 /** `findings`: something does not fit. */
@@ -164,15 +164,8 @@ export const alertCondition = (alert: 'any' | number): RawBuilder<unknown> =>
 export const standingOnly = sql.raw(`d.status in (${standingStatuses.join(', ')})`)
 
 /** What was read inside documents that stand (apps/server/documents/contents), as a condition on `document d`. */
-export function reformCondition(workspaceId: number, reform: ReformFilter): RawBuilder<unknown> {
-  // That the groups are missing is the first bit, and `none` asks for it.
-  const is =
-    reform === 'findings' ? sql`r.findings <> 0 and r.findings > 1` : sql`r.reform = ${sql.lit(reformPresence[reform])}`
-  // Few have findings, or lack what they should have: an index has all of these. Of the others the documents of the range are looked up.
-  return reform === 'all' || reform === 'exempt'
-    ? sql`${standingOnly} and exists (select from content r where r.workspace_id = d.workspace_id and r.document_id = d.id and ${is})`
-    : sql`${standingOnly} and d.id in (select r.document_id from content r where r.workspace_id = ${workspaceId} and ${is})`
-}
+export const reformCondition = (reform: ReformFilter): RawBuilder<unknown> =>
+  sql`${standingOnly} and ${reform === 'findings' ? sql`d.misfits` : sql`d.reform = ${sql.lit(reformPresence[reform])}`}`
 
 /** Whether a tax id is that of an issuer, who is named by the root of a CNPJ (8 characters), a CNPJ or a CPF. Indexes know the beginnings. */
 export function isIssuer(column: string, issuer: string): RawBuilder<unknown> {

@@ -286,10 +286,10 @@ describe('the call', () => {
 
   test('what was read of IBS and CBS is in the row, and a filter finds it', async () => {
     await inWorkspace({ db }, workspace.id, ({ db }) =>
-      sql`insert into content (workspace_id, document_id, company_id, version, reform, findings, ibs, cbs, products, value)
-          select workspace_id, id, company_id, 1, number % 4, case when number % 8 = 5 then 6 else 0 end, case when number % 4 > 1 then number end,
-                 case when number % 4 > 1 then number * 9 end, '{}', ''
-            from document where type = 0 and number <= 140`.execute(db),
+      sql`update document
+             set reform = number % 4, misfits = number % 8 = 5, ibs = case when number % 4 > 1 then number end,
+                 cbs = case when number % 4 > 1 then number * 9 end
+           where type = 0 and number <= 140`.execute(db),
     )
     const found = async (reform: string) => (await call(`TipoDFe=0&Reforma=${reform}`)).body.data
     for (const [name, rest, presenca] of [

@@ -48,11 +48,11 @@ export interface DocumentListRow extends Answerable {
   asked: { tpEvento: number; by: string | null } | null
   /** The last event of ours, when the authority does not tell whether it has it or whether it stands. */
   unconfirmed: number | null
-  /** Of what was read inside: `content.reform`; amounts in cents. Null: nothing was. */
+  /** What the document says of IBS and CBS; amounts in cents. Null: it was not read inside. */
   reform: number | null
   ibs: bigint | null
   cbs: bigint | null
-  misfits: boolean | null
+  misfits: boolean
 }
 
 /** Documents of a workspace with their companies' answers, in the order of the ids. `db` is inside the workspace, where `readWorkspace` entered it. */
@@ -64,7 +64,7 @@ export async function readRows(db: Database, workspaceId: number, ids: readonly 
     sql<Omit<DocumentListRow, 'own' | 'asked' | 'unconfirmed'> & { sent: Sent[] | null }>`
     select d.id, d.type, d.number::float8 as number, s.name as issuer_name, s.tax_id as issuer_tax_id,
            d.chave, d.amount, d.issued_at, d.issued_offset, d.roles, d.status, d.event_code, d.event_text, d.base_status, d.complete,
-           d.created_at, d.authorized_at, d.nat_op, d.proof, d.alert_band, d.company_id, c.public_id as company_public_id, c.name as company_name,
+           d.created_at, d.authorized_at, d.nat_op, d.proof, d.alert_band, d.reform, d.misfits, d.ibs, d.cbs, d.company_id, c.public_id as company_public_id, c.name as company_name,
            u.checked_at, case when u.checked_by is not null then ${nameOfAuthor(workspaceId, 'u.checked_by')} end as checked_by,
            u.booked_at, case when u.booked_by is not null then ${nameOfAuthor(workspaceId, 'u.booked_by')} end as booked_by,
            u.delivered_at, case when u.delivered_by is not null then ${nameOfAuthor(workspaceId, 'u.delivered_by')} end as delivered_by,
@@ -75,12 +75,10 @@ export async function readRows(db: Database, workspaceId: number, ids: readonly 
               from outgoing_event o where o.workspace_id = ${workspaceId} and o.document_id = d.id and o.state <> 'rejected') as sent,
            (select json_build_object('tpEvento', g.tp_evento, 'rule', r.name)
               from answer_suggestion g join answer_rule r on r.workspace_id = g.workspace_id and r.id = g.rule_id and r.active
-             where g.workspace_id = ${workspaceId} and g.document_id = d.id and ${isOpenStatus} and ${isUnanswered}) as suggestion,
-           i.reform, i.ibs, i.cbs, i.findings > 1 as misfits
+             where g.workspace_id = ${workspaceId} and g.document_id = d.id and ${isOpenStatus} and ${isUnanswered}) as suggestion
       from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
       left join document_reliance u on u.workspace_id = d.workspace_id and u.document_id = d.id
-      left join content i on i.workspace_id = d.workspace_id and i.document_id = d.id
      where d.workspace_id = ${workspaceId} and d.id = any (${ids}::bigint[])`,
   )
   const byId = new Map(rows.map(({ sent, ...row }) => [row.id, { ...row, ...answersOf(sent ?? []) }]))
@@ -173,7 +171,7 @@ export function toRow(row: DocumentListRow, workspaceId: number, ids: PublicIds)
             presenca: presences[row.reform] ?? 'dispensado',
             ibs: reais(row.ibs),
             cbs: reais(row.cbs),
-            achados: row.misfits === true,
+            achados: row.misfits,
           },
   }
 }

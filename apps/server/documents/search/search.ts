@@ -31,7 +31,7 @@ export async function readQuery(
     ...(filter.due ? [dueCondition(workspaceId, filter.type, filter.due)] : []),
     ...(filter.mark ? [markCondition(workspaceId, filter.mark)] : []),
     ...(filter.alert === undefined ? [] : [alertCondition(filter.alert)]),
-    ...(filter.reform === undefined ? [] : [reformCondition(workspaceId, filter.reform)]),
+    ...(filter.reform === undefined ? [] : [reformCondition(filter.reform)]),
   ]
   const hiding = await readHiding({ db }, workspaceId)
   const query = { db, workspaceId, filter, hiding, anyDate: words.chave !== null }
