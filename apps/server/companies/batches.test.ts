@@ -1,39 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import { batchMax } from '@vigia/contract/companies'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createDatabase } from '../../../tests/support/database.ts'
-import { readConfig } from '../config.ts'
-import type { Context, Database } from '../platform/context.ts'
-import { asOperator, inWorkspace, openDatabase } from '../platform/database.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { useContext } from '../platform/database.testing.ts'
+import { asOperator, inWorkspace } from '../platform/database.ts'
 import type { Session } from '../platform/http/session.ts'
-import { createPublicIds } from '../platform/ids.ts'
-import { testSigner } from '../platform/signer/testing.ts'
 import { newWorkspace, roomyStorage, testSession } from '../platform/testing.ts'
-import { createVault } from '../platform/vault.ts'
 import { addFiles, getBatch, readWaitingFile, settleFile, startBatch } from './batches.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let db: Database
-let ctx: Pick<Context, 'db' | 'config' | 'signer' | 'vault' | 'ids' | 'storage'>
+const { ctx } = await useContext()
+const { db } = ctx
 let session: Session
 
-beforeAll(async () => {
-  database = await createDatabase()
-  db = openDatabase(database.url)
-  ctx = {
-    db,
-    config: readConfig({}, '/'),
-    signer: testSigner(database.url),
-    vault: createVault(Buffer.alloc(32, 7)),
-    ids: createPublicIds(Buffer.alloc(16, 7)),
-    storage: roomyStorage,
-  }
-})
-afterAll(async () => {
-  await db.destroy()
-  await database[Symbol.asyncDispose]()
-})
 beforeEach(async () => {
   await asOperator({ db }, ({ db }) => db.deleteFrom('certificate_batch').execute())
   session = await newSession(3)

@@ -1,23 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createDatabase, execute } from '../../../tests/support/database.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { execute } from '../../../tests/support/database.ts'
 import type { Database } from '../platform/context.ts'
-import { inWorkspace, openDatabase } from '../platform/database.ts'
+import { useDatabase } from '../platform/database.testing.ts'
+import { inWorkspace } from '../platform/database.ts'
 import { newWorkspace } from '../platform/testing.ts'
 import { describeUse, readCertificateCard } from './certificate-card.ts'
 
 const [matriz, filial, stranger] = ['12ABC34501DE35', '12ABC345000269', '44555666000181']
-let database: Awaited<ReturnType<typeof createDatabase>>
-let db: Database
+const { db, url } = await useDatabase()
 let workspaceId: number
 
-beforeAll(async () => {
-  database = await createDatabase()
-  db = openDatabase(database.url)
-})
-afterAll(async () => {
-  await db.destroy()
-  await database[Symbol.asyncDispose]()
-})
 beforeEach(async () => {
   workspaceId = await newWorkspace(db)
 })
@@ -99,7 +91,7 @@ test('the newest twenty uses of that certificate are told, and no other', async 
   const other = await addCertificate(await addCompany(filial), filial, '2050-01-01')
   const used = await addCertificate(companyId, matriz, '2077-01-01')
   await execute(
-    database.url,
+    url,
     `insert into certificate_use (workspace_id, certificate_id, at, service, purpose)
      select ${workspaceId}, case when i % 2 = 0 then ${used} else ${other} end, '2026-01-01'::timestamptz + i * interval '1 hour', 'NFeDistribuicaoDFe', i::text
        from generate_series(1, 60) i

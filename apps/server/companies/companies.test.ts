@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { Certificate } from '@vigia/sefaz/certificate'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createDatabase } from '../../../tests/support/database.ts'
-import { readConfig } from '../config.ts'
-import type { Context, Database } from '../platform/context.ts'
-import { inWorkspace, openDatabase } from '../platform/database.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { Context } from '../platform/context.ts'
+import { useContext } from '../platform/database.testing.ts'
+import { inWorkspace } from '../platform/database.ts'
 import type { AppError } from '../platform/errors.ts'
 import type { Session } from '../platform/http/session.ts'
 import { testSigner } from '../platform/signer/testing.ts'
@@ -18,22 +17,11 @@ const all = 0x7fff
 const matriz = '12ABC34501DE35'
 const filial = '12ABC345000269'
 const stranger = '44555666000181'
-let signer: Context['signer']
-const config = readConfig({}, process.cwd())
+const { url, ctx: context } = await useContext()
+const { db, config } = context
 const year = 365 * 86_400_000
-let database: Awaited<ReturnType<typeof createDatabase>>
-let db: Database
 let session: Session
 
-beforeAll(async () => {
-  database = await createDatabase()
-  db = openDatabase(database.url)
-  signer = testSigner(database.url)
-})
-afterAll(async () => {
-  await db.destroy()
-  await database[Symbol.asyncDispose]()
-})
 beforeEach(async () => {
   session = await newSession()
 })
@@ -62,7 +50,7 @@ function certificateOf(cnpj: string, change: Partial<Certificate> = {}): Certifi
 }
 
 const inside = <T>(work: (ctx: Pick<Context, 'db' | 'signer' | 'config'>) => Promise<T>) =>
-  inWorkspace({ db, signer, config }, session.workspaceId, work)
+  inWorkspace(context, session.workspaceId, work)
 const create = (certificate: Certificate, cnpj?: string) =>
   inside((ctx) => createCompany(ctx, session, certificate, cnpj))
 const change = (id: number, fields: Partial<CompanyChange>, certificate?: Certificate) =>
@@ -278,7 +266,7 @@ describe('a new certificate', () => {
 
   test('cannot be sealed by a program that was left open while the master key changed', async () => {
     await create(certificateOf(matriz))
-    const stale = { db, config, signer: testSigner(database.url, { masterKey: randomBytes(32) }) }
+    const stale = { db, config, signer: testSigner(url, { masterKey: randomBytes(32) }) }
     const upload = inWorkspace(stale, session.workspaceId, (ctx) =>
       createCompany(ctx, session, certificateOf(stranger)),
     )

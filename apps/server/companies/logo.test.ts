@@ -1,36 +1,18 @@
 import { Buffer } from 'node:buffer'
-import { randomBytes } from 'node:crypto'
 import { crc32, deflateSync } from 'node:zlib'
 import { sql } from 'kysely'
 import { PNG } from 'pngjs'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase } from '../../../tests/support/database.ts'
-import { readConfig } from '../config.ts'
-import type { Database } from '../platform/context.ts'
-import { inWorkspace, openDatabase } from '../platform/database.ts'
+import { expect, test } from 'vitest'
+import { useContext } from '../platform/database.testing.ts'
+import { inWorkspace } from '../platform/database.ts'
 import { serveRoutes } from '../platform/http/http.ts'
-import { createPublicIds } from '../platform/ids.ts'
-import { createLogger } from '../platform/log.ts'
-import { testSigner } from '../platform/signer/testing.ts'
-import { insertCompany, newWorkspace, noPrinter, roomyStorage, testSession } from '../platform/testing.ts'
-import { createVault } from '../platform/vault.ts'
+import { insertCompany, newWorkspace, testSession } from '../platform/testing.ts'
 import { findLogoOf, getLogo, removeLogo, setLogo } from './logo.ts'
 import { logoRoutes } from './routes.ts'
 
-const config = readConfig({}, '/')
-let database: Awaited<ReturnType<typeof createDatabase>>
-let db: Database
-let workspaceId: number
-
-beforeAll(async () => {
-  database = await createDatabase()
-  db = openDatabase(database.url)
-  workspaceId = await newWorkspace(db)
-})
-afterAll(async () => {
-  await db.destroy()
-  await database[Symbol.asyncDispose]()
-})
+const { ctx } = await useContext()
+const { db, config } = ctx
+const workspaceId = await newWorkspace(db)
 
 const newCompany = async (cnpj: string, workspace = workspaceId) => (await insertCompany(db, workspace, { cnpj })).id
 const set = (companyId: number, file: Uint8Array) =>
@@ -158,15 +140,7 @@ test('is neither set nor taken away by whoever enters with a shared login', asyn
   const { public_id: id } = await inWorkspace({ db }, workspaceId, ({ db }) =>
     db.selectFrom('company').select('public_id').where('id', '=', company).executeTakeFirstOrThrow(),
   )
-  const log = createLogger('silent')
-  const unused = {
-    storage: roomyStorage,
-    vault: createVault(randomBytes(32)),
-    signer: testSigner(database.url),
-    ids: createPublicIds(randomBytes(16)),
-    config,
-  }
-  const app = await serveRoutes({ db, log, printer: noPrinter, ...unused }, logoRoutes, async () => ({
+  const app = await serveRoutes(ctx, logoRoutes, async () => ({
     ...testSession(workspaceId),
     shared: true,
   }))

@@ -1,23 +1,12 @@
 import { tmpdir } from 'node:os'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase } from '../../../tests/support/database.ts'
+import { expect, test } from 'vitest'
 import { readConfig } from '../config.ts'
-import type { Database } from '../platform/context.ts'
-import { openDatabase } from '../platform/database.ts'
+import { useDatabase } from '../platform/database.testing.ts'
 import { newWorkspace } from '../platform/testing.ts'
 import { makeTestCertificate } from './test-certificate.ts'
 
 // With the simulator at work: tests/conformance/newcomer.test.ts.
-let database: Awaited<ReturnType<typeof createDatabase>>
-let db: Database
-beforeAll(async () => {
-  database = await createDatabase()
-  db = openDatabase(database.url)
-})
-afterAll(async () => {
-  await db.destroy()
-  await database[Symbol.asyncDispose]()
-})
+const { db } = await useDatabase()
 
 const ask = (workspaceId: number, env: Record<string, string> = {}) =>
   makeTestCertificate({ db, config: readConfig({ DATA_DIR: `${tmpdir()}/nothing-here`, ...env }, '/') }, workspaceId)

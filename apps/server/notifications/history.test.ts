@@ -1,29 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { unreadCountMax } from '@vigia/contract/workspace'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase } from '../../../tests/support/database.ts'
+import { expect, test } from 'vitest'
 import type { Writer } from '../companies/topics.ts'
-import { readConfig } from '../config.ts'
-import type { Context } from '../platform/context.ts'
-import { inWorkspace, openDatabase } from '../platform/database.ts'
-import { createLogger } from '../platform/log.ts'
+import { useContext } from '../platform/database.testing.ts'
+import { inWorkspace } from '../platform/database.ts'
 import { announce } from '../platform/outbox.ts'
 import { insertAccount, newWorkspace } from '../platform/testing.ts'
 import { noteRead, readHistory } from './history.ts'
 import { tell } from './notifications.ts'
 import { tellTogether } from './teller.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let ctx: Pick<Context, 'db' | 'config' | 'log'>
-
-beforeAll(async () => {
-  database = await createDatabase()
-  ctx = { db: openDatabase(database.url), config: readConfig({}, process.cwd()), log: createLogger('silent') }
-})
-afterAll(async () => {
-  await ctx.db.destroy()
-  await database[Symbol.asyncDispose]()
-})
+const { ctx } = await useContext()
 
 async function newReader(workspaceId: number) {
   const { id: accountId } = await insertAccount(ctx.db, workspaceId)

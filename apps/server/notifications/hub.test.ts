@@ -7,19 +7,18 @@ import { HttpTransportType, type HubConnection, HubConnectionBuilder, LogLevel }
 import { hubWithoutEcho } from '@vigia/contract/workspace'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { createDatabase } from '../../../tests/support/database.ts'
 import { quickPasswords } from '../../../tests/support/passwords.ts'
-import type { Context } from '../platform/context.ts'
-import { inWorkspace, openDatabase } from '../platform/database.ts'
+import { useDatabase, useOwner } from '../platform/database.testing.ts'
+import { inWorkspace } from '../platform/database.ts'
 import { doorLimits } from '../platform/http/door-limits.ts'
 import { type Config, readConfig, type Server, start } from '../start.ts'
 import { tell as tellAs, tellWorkspace } from './notifications.ts'
 
 const patience = { timeout: 25_000, interval: 20 }
-let database: Awaited<ReturnType<typeof createDatabase>>
+const database = await useDatabase()
+const owner = await useOwner(database.url)
+const ctx = { db: database.db }
 let dataDir: string
-let owner: pg.Client
-let ctx: Pick<Context, 'db'>
 // Two processes of one installation.
 let one: Server
 let two: Server
@@ -35,20 +34,13 @@ const config = (change: Partial<Config> = {}): Config => ({
 })
 
 beforeAll(async () => {
-  database = await createDatabase()
   dataDir = await mkdtemp(join(tmpdir(), 'vigia-hub-'))
   one = await start(config(), { roles: ['api'] })
   two = await start(config(), { roles: ['api'] })
-  owner = new pg.Client({ connectionString: database.url })
-  await owner.connect()
-  ctx = { db: openDatabase(database.url) }
 })
 afterAll(async () => {
-  await ctx.db.destroy()
-  await owner.end()
   await two[Symbol.asyncDispose]()
   await one[Symbol.asyncDispose]()
-  await database[Symbol.asyncDispose]()
   await rm(dataDir, { recursive: true })
 })
 

@@ -1,37 +1,11 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase } from '../../../tests/support/database.ts'
+import { expect, test } from 'vitest'
 import { warn } from '../accounts/warn.ts'
-import { readConfig } from '../config.ts'
-import { createPrinter } from '../documents/print/printer.ts'
-import type { Context } from '../platform/context.ts'
-import { asOperator, inWorkspace, openDatabase } from '../platform/database.ts'
-import { createPublicIds } from '../platform/ids.ts'
-import { createLogger } from '../platform/log.ts'
-import { testSigner } from '../platform/signer/testing.ts'
-import { insertAccount, newWorkspace, roomyStorage } from '../platform/testing.ts'
-import { createVault } from '../platform/vault.ts'
+import { useContext } from '../platform/database.testing.ts'
+import { asOperator, inWorkspace } from '../platform/database.ts'
+import { insertAccount, newWorkspace } from '../platform/testing.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let ctx: Context
-
-beforeAll(async () => {
-  database = await createDatabase()
-  ctx = {
-    db: openDatabase(database.url),
-    config: readConfig({}, process.cwd()),
-    log: createLogger('silent'),
-    vault: createVault(Buffer.alloc(32, 7)),
-    signer: testSigner(database.url),
-    ids: createPublicIds(Buffer.alloc(16, 8)),
-    printer: createPrinter(),
-    storage: roomyStorage,
-  }
-})
-afterAll(async () => {
-  await ctx.db.destroy()
-  await database[Symbol.asyncDispose]()
-})
+const { ctx } = await useContext()
 
 async function workspaceOf(...emails: string[]): Promise<number> {
   const workspaceId = await newWorkspace(ctx.db)

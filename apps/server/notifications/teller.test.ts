@@ -1,33 +1,16 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { createDatabase } from '../../../tests/support/database.ts'
+import { expect, test, vi } from 'vitest'
 import type { Writer } from '../companies/topics.ts'
-import { readConfig } from '../config.ts'
-import type { Context } from '../platform/context.ts'
-import { inWorkspace, openDatabase } from '../platform/database.ts'
+import { useContext } from '../platform/database.testing.ts'
+import { inWorkspace } from '../platform/database.ts'
 import { startQueue } from '../platform/jobs/jobs.ts'
-import { createLogger } from '../platform/log.ts'
 import { announce } from '../platform/outbox.ts'
 import { newWorkspace } from '../platform/testing.ts'
 import { forgetAnnouncements } from './notifications.ts'
 import { announcementJob, tellTogether } from './teller.ts'
 
 const patience = { timeout: 25_000, interval: 25 }
-let database: Awaited<ReturnType<typeof createDatabase>>
-let ctx: Context
-
-beforeAll(async () => {
-  database = await createDatabase()
-  ctx = {
-    db: openDatabase(database.url),
-    config: readConfig({}, process.cwd()),
-    log: createLogger('silent'),
-  } as Context
-})
-afterAll(async () => {
-  await ctx.db.destroy()
-  await database[Symbol.asyncDispose]()
-})
+const { ctx } = await useContext()
 
 const writers: Record<string, Writer> = {
   news: {

@@ -1,19 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase } from '../../../tests/support/database.ts'
-import type { Context } from '../platform/context.ts'
-import { asOperator, openDatabase } from '../platform/database.ts'
+import { expect, test } from 'vitest'
+import { useDatabase } from '../platform/database.testing.ts'
+import { asOperator } from '../platform/database.ts'
 import { queueJob } from '../platform/jobs/jobs.ts'
 import { listJobs } from './jobs.ts'
 
-let stack: AsyncDisposableStack
-let db: Context['db']
-beforeAll(async () => {
-  stack = new AsyncDisposableStack()
-  const database = stack.use(await createDatabase())
-  db = openDatabase(database.url)
-  stack.defer(() => db.destroy())
-})
-afterAll(() => stack.disposeAsync())
+const { db } = await useDatabase()
 
 test('what waits and what fails is counted by kind, what fails first', async () => {
   await asOperator({ db }, async (ctx) => {

@@ -1,41 +1,27 @@
-import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createDatabase } from '../../../tests/support/database.ts'
+import { afterAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../config.ts'
-import type { Database } from '../platform/context.ts'
+import { useContext } from '../platform/database.testing.ts'
 import { asOperator, inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
 import { serveRoutes } from '../platform/http/http.ts'
 import { createMetrics, serveMetrics } from '../platform/http/metrics.ts'
-import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
-import { testSigner } from '../platform/signer/testing.ts'
-import { newWorkspace, noPrinter, roomyStorage } from '../platform/testing.ts'
+import { newWorkspace } from '../platform/testing.ts'
 import { noteTrouble } from '../platform/trouble.ts'
-import { createVault } from '../platform/vault.ts'
-import { type Server, start } from '../start.ts'
+import { start } from '../start.ts'
 import { productMetrics } from './metrics.ts'
 
 const metricsToken = 'a-token-for-prometheus'
 const authorization = `Bearer ${metricsToken}`
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let db: Database
-let server: Server
+const { url, ctx } = await useContext()
+const { db } = ctx
 
 const config = (env: Record<string, string> = {}) =>
-  readConfig({ PORT: '0', DATABASE_URL: database.url, LOG_LEVEL: 'silent', ...env }, process.cwd())
+  readConfig({ PORT: '0', DATABASE_URL: url, LOG_LEVEL: 'silent', ...env }, process.cwd())
 
-beforeAll(async () => {
-  database = await createDatabase()
-  db = openDatabase(database.url)
-  server = await start(config({ METRICS_TOKEN: metricsToken }), { roles: ['api'] })
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
-  await db.destroy()
-  await database[Symbol.asyncDispose]()
-})
+const server = await start(config({ METRICS_TOKEN: metricsToken }), { roles: ['api'] })
+afterAll(() => server[Symbol.asyncDispose]())
 
 /** The samples by name and labels, as they are written. */
 async function scrape(): Promise<Map<string, number>> {
@@ -152,25 +138,16 @@ test('the captures, mails, events and circuits of all workspaces', async () => {
 })
 
 test('scrapes at once share one question, and a database that does not answer hides no other metric', async () => {
-  await using own = await createDatabase()
   const lines: string[] = []
-  const narrow = openDatabase(own.url, { connections: 1 })
-  const ctx = {
-    db: narrow,
-    config: config({ METRICS_TOKEN: metricsToken }),
-    log: createLogger('info', { write: (line) => lines.push(line) }),
-    vault: createVault(randomBytes(32)),
-    signer: testSigner(own.url),
-    ids: createPublicIds(randomBytes(16)),
-    printer: noPrinter,
-    storage: roomyStorage,
-  }
-  const app = await serveRoutes(ctx, [], async () => null)
+  const narrow = openDatabase(url, { connections: 1 })
+  const log = createLogger('info', { write: (line) => lines.push(line) })
+  const narrowed = { ...ctx, db: narrow, config: config({ METRICS_TOKEN: metricsToken }), log }
+  const app = await serveRoutes(narrowed, [], async () => null)
   const roles = { api: 'ready', worker: 'not-ready' }
   serveMetrics(
     app,
-    ctx,
-    createMetrics(ctx, productMetrics, [], async () => ({ roles })),
+    narrowed,
+    createMetrics(narrowed, productMetrics, [], async () => ({ roles })),
   )
   const ask = () => app.inject({ url: '/metrics', headers: { authorization } })
   const { promise: held, resolve: letGo } = Promise.withResolvers<void>()

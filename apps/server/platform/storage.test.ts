@@ -1,27 +1,11 @@
-import pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase } from '../../../tests/support/database.ts'
+import { expect, test } from 'vitest'
 import { readConfig } from '../config.ts'
-import type { Database } from './context.ts'
-import { openDatabase } from './database.ts'
+import { useDatabase, useOwner } from './database.testing.ts'
 import { createLogger } from './log.ts'
 import { createStorage, storageSentence, storageTask } from './storage.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let owner: pg.Client
-let db: Database
-
-beforeAll(async () => {
-  database = await createDatabase()
-  owner = new pg.Client({ connectionString: database.url })
-  await owner.connect()
-  db = openDatabase(database.url)
-})
-afterAll(async () => {
-  await db.destroy()
-  await owner.end()
-  await database[Symbol.asyncDispose]()
-})
+const { db, url } = await useDatabase()
+const owner = await useOwner(url)
 
 let freeBytes = 1e12
 const open = () =>

@@ -4,11 +4,11 @@ import { auditActions } from '@vigia/contract/workspace'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createDatabase } from '../../../../tests/support/database.ts'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { runs } from '../../../../tests/support/seed.ts'
-import type { Context, Database } from '../../platform/context.ts'
-import { inWorkspace, openDatabase } from '../../platform/database.ts'
+import type { Context } from '../../platform/context.ts'
+import { useDatabase } from '../../platform/database.testing.ts'
+import { inWorkspace } from '../../platform/database.ts'
 import type { Session } from '../../platform/http/session.ts'
 import { createLogger } from '../../platform/log.ts'
 import { newWorkspace, openTestSession, testCaller, testSession } from '../../platform/testing.ts'
@@ -17,18 +17,9 @@ import { type AuditQuery, auditPageSize, recordAudit, recordRead, searchAudit, s
 import { linkAudit, openAudit } from './export.ts'
 import { auditRoutes } from './routes.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let db: Database
+const { db, url } = await useDatabase()
 let workspaceId: number
 
-beforeAll(async () => {
-  database = await createDatabase()
-  db = openDatabase(database.url)
-})
-afterAll(async () => {
-  await db.destroy()
-  await database[Symbol.asyncDispose]()
-})
 beforeEach(async () => {
   workspaceId = await newWorkspace(db)
 })
@@ -37,7 +28,7 @@ const record = (action: (typeof auditActions)[number], description: string, acco
   inWorkspace({ db }, workspaceId, ({ db }) => recordAudit({ db }, { workspaceId, accountName }, action, description))
 
 async function asOwner(statement: string, values: unknown[]): Promise<void> {
-  const owner = new pg.Client({ connectionString: database.url })
+  const owner = new pg.Client({ connectionString: url })
   await owner.connect()
   await owner.query(statement, values)
   await owner.end()

@@ -1,42 +1,13 @@
-import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createDatabase } from '../../../../tests/support/database.ts'
-import { readConfig } from '../../config.ts'
-import type { Context } from '../../platform/context.ts'
-import { asOperator, openDatabase } from '../../platform/database.ts'
+import { afterAll, beforeEach, expect, test } from 'vitest'
+import { useContext } from '../../platform/database.testing.ts'
+import { asOperator } from '../../platform/database.ts'
 import { serveRoutes } from '../../platform/http/http.ts'
-import { createPublicIds } from '../../platform/ids.ts'
-import { createLogger } from '../../platform/log.ts'
-import { testSigner } from '../../platform/signer/testing.ts'
-import { noPrinter, roomyStorage } from '../../platform/testing.ts'
-import { createVault } from '../../platform/vault.ts'
 import { contactMails, contactRoutes, keepMessage, listContactMessages } from './contact.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let ctx: Context
-let app: FastifyInstance
-
-beforeAll(async () => {
-  database = await createDatabase()
-  const env = { CONTACT_EMAIL: 'equipe@vigia.example', TRUSTED_PROXIES: '127.0.0.1' }
-  ctx = {
-    db: openDatabase(database.url),
-    config: readConfig(env, process.cwd()),
-    log: createLogger('silent'),
-    vault: createVault(Buffer.alloc(32, 7)),
-    signer: testSigner(database.url),
-    ids: createPublicIds(Buffer.alloc(16, 8)),
-    printer: noPrinter,
-    storage: roomyStorage,
-  }
-  app = await serveRoutes(ctx, contactRoutes, async () => null)
-})
-afterAll(async () => {
-  await app.close()
-  await ctx.db.destroy()
-  await database[Symbol.asyncDispose]()
-})
+const { ctx } = await useContext({ CONTACT_EMAIL: 'equipe@vigia.example', TRUSTED_PROXIES: '127.0.0.1' })
+const app = await serveRoutes(ctx, contactRoutes, async () => null)
+afterAll(() => app.close())
 beforeEach(() =>
   asOperator(ctx, async ({ db }) => {
     await sql`delete from mail`.execute(db)

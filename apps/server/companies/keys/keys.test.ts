@@ -2,27 +2,23 @@ import { randomUUID } from 'node:crypto'
 import { type RouteDefinition, route } from '@vigia/contract/route'
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
-import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { createDatabase } from '../../../../tests/support/database.ts'
 import { nameOfAuthor } from '../../accounts/authors.ts'
 import { requireProvedEmail } from '../../accounts/email-proof.ts'
-import { readConfig } from '../../config.ts'
 import type { Context } from '../../platform/context.ts'
-import { enterWorkspace, inWorkspace, openDatabase } from '../../platform/database.ts'
+import { useContext, useOwner } from '../../platform/database.testing.ts'
+import { enterWorkspace, inWorkspace } from '../../platform/database.ts'
 import { handle, serveRoutes } from '../../platform/http/http.ts'
 import type { Session } from '../../platform/http/session.ts'
-import { createLogger } from '../../platform/log.ts'
 import { insertAccount, newWorkspace, testSession } from '../../platform/testing.ts'
 import { addKey, keys, keysMax, listKeys, removeAllKeys } from './keys.ts'
 import { keyMails } from './mails.ts'
 import { keyRoutes } from './routes.ts'
 import { recordUses } from './uses.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let owner: pg.Client
-let ctx: Context
+const { ctx, url } = await useContext({ PORT: '0' })
+const owner = await useOwner(url)
 let app: FastifyInstance
 let session: Session
 // Who was let in.
@@ -43,14 +39,6 @@ const letIn = <R extends RouteDefinition>(one: R) =>
   })
 
 beforeAll(async () => {
-  database = await createDatabase()
-  owner = new pg.Client({ connectionString: database.url })
-  await owner.connect()
-  ctx = {
-    db: openDatabase(database.url),
-    config: readConfig({ PORT: '0' }, '/'),
-    log: createLogger('silent'),
-  } as Context
   const waiting = handle(slow, async (_, { session }) => {
     seen.push(session)
     await gate.promise
@@ -59,12 +47,7 @@ beforeAll(async () => {
   const authenticate = async (_: Context, token: string) => (token === personToken ? session : null)
   app = await serveRoutes(ctx, [letIn(read), letIn(write), letIn(ofPeople), waiting], authenticate, { keys })
 })
-afterAll(async () => {
-  await app.close()
-  await owner.end()
-  await ctx.db.destroy()
-  await database[Symbol.asyncDispose]()
-})
+afterAll(() => app.close())
 beforeEach(async () => {
   const workspaceId = await newWorkspace(ctx.db)
   const { id } = await insertAccount(ctx.db, workspaceId)

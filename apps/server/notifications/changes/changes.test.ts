@@ -1,38 +1,22 @@
-import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createDatabase, onOneServer } from '../../../../tests/support/database.ts'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { onOneServer } from '../../../../tests/support/database.ts'
 import { showOnly } from '../../companies/testing.ts'
 import type { Arrival } from '../../documents/arrival.ts'
 import { noteChanges } from '../../documents/changes.ts'
 import { rebuildProjection } from '../../documents/rebuild.ts'
 import { receive } from '../../documents/receive.ts'
 import { arrive, chaveOf, company as cnpj, evento, nfeProc, resNFe } from '../../documents/testing.ts'
-import type { Database } from '../../platform/context.ts'
-import { beforeCommit, inCapture, inWorkspace, openDatabase } from '../../platform/database.ts'
-import { createPublicIds } from '../../platform/ids.ts'
-import { createLogger } from '../../platform/log.ts'
+import { useContext, useOwner } from '../../platform/database.testing.ts'
+import { beforeCommit, inCapture, inWorkspace } from '../../platform/database.ts'
 import { insertCompany, newWorkspace } from '../../platform/testing.ts'
 import { forgetChanges, newestVersion, readChanges } from './changes.ts'
 
-const log = createLogger('silent')
-let database: Awaited<ReturnType<typeof createDatabase>>
-let db: Database
-let owner: pg.Client
-const ids = createPublicIds(Buffer.alloc(16, 7))
+const { url, ctx } = await useContext()
+const { db, log, ids } = ctx
+const owner = await useOwner(url)
 let workspaceId: number
 let companyId: number
 
-beforeAll(async () => {
-  database = await createDatabase()
-  db = openDatabase(database.url)
-  owner = new pg.Client({ connectionString: database.url })
-  await owner.connect()
-})
-afterAll(async () => {
-  await owner.end()
-  await db.destroy()
-  await database[Symbol.asyncDispose]()
-})
 beforeEach(async () => {
   workspaceId = await newWorkspace(db)
   companyId = (await insertCompany(db, workspaceId, { cnpj })).id

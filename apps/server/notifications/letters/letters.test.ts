@@ -1,46 +1,24 @@
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { sql } from 'kysely'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase } from '../../../../tests/support/database.ts'
-import { readConfig } from '../../config.ts'
+import { afterAll, expect, test } from 'vitest'
 import { receive } from '../../documents/receive.ts'
 import { arrive, company, resNFe } from '../../documents/testing.ts'
-import type { Context, Database } from '../../platform/context.ts'
+import type { Database } from '../../platform/context.ts'
+import { useContext } from '../../platform/database.testing.ts'
 import { asOperator, inWorkspace, limitedRole, openDatabase } from '../../platform/database.ts'
-import { createPublicIds } from '../../platform/ids.ts'
 import type { Job } from '../../platform/jobs/jobs.ts'
-import { createLogger } from '../../platform/log.ts'
 import type { Letter } from '../../platform/mail/mail.ts'
 import { insertAccount, insertCompany, newWorkspace, testCaller, testSession } from '../../platform/testing.ts'
-import { createVault } from '../../platform/vault.ts'
 import { keepChoice, nextMorning, queueLetters, scheduleReports } from './letters.ts'
 import { letterMails } from './mails.ts'
 import { addMonthly } from './monthly.ts'
 import { letterRoutes } from './routes.ts'
 import { lettersJob } from './worker.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let ctx: Context
-let limited: Database
-
-beforeAll(async () => {
-  database = await createDatabase()
-  const db = openDatabase(database.url)
-  limited = openDatabase(database.url, { role: limitedRole })
-  ctx = {
-    db,
-    ids: createPublicIds(Buffer.alloc(16, 8)),
-    log: createLogger('silent'),
-    vault: createVault(Buffer.alloc(32, 7)),
-    config: readConfig({ PUBLIC_URL: 'https://vigia.example' }, '/'),
-  } as Context
-})
-afterAll(async () => {
-  await ctx.db.destroy()
-  await limited.destroy()
-  await database[Symbol.asyncDispose]()
-})
+const { url, ctx } = await useContext({ PUBLIC_URL: 'https://vigia.example' })
+const limited = openDatabase(url, { role: limitedRole })
+afterAll(() => limited.destroy())
 
 const minuteMs = 60_000
 const later = (minutes: number) => new Date(Date.now() + minutes * minuteMs)
@@ -158,7 +136,7 @@ test('a process that ends between letter and mark leaves neither', async () => {
   const { workspaceId, person, alert, queued } = await newOffice()
   await person()
   await alert(90)
-  const owner = new pg.Client({ connectionString: database.url })
+  const owner = new pg.Client({ connectionString: url })
   await owner.connect()
   await owner.query('alter table letter_choice add constraint gone check (critical_at is null) not valid')
   await expect(queueLetters(ctx, workspaceId, later(3))).rejects.toThrow('gone')

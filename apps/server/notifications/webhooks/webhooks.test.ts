@@ -3,21 +3,15 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { addWebhook as addRoute, testWebhook as testRoute } from '@vigia/contract/workspace'
-import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createDatabase } from '../../../../tests/support/database.ts'
-import { readConfig } from '../../config.ts'
+import { afterAll, beforeEach, expect, test } from 'vitest'
 import { receive } from '../../documents/receive.ts'
 import { arrive, chaveOf, company as cnpj, evento, nfeProc } from '../../documents/testing.ts'
-import type { Context } from '../../platform/context.ts'
-import { inWorkspace, openDatabase } from '../../platform/database.ts'
+import { useContext, useOwner } from '../../platform/database.testing.ts'
+import { inWorkspace } from '../../platform/database.ts'
 import type { Session } from '../../platform/http/session.ts'
-import { createPublicIds } from '../../platform/ids.ts'
 import { startQueue } from '../../platform/jobs/jobs.ts'
 import { carryOutDue } from '../../platform/jobs/testing.ts'
-import { createLogger } from '../../platform/log.ts'
-import { insertAccount, insertCompany, newWorkspace, roomyStorage, testSession } from '../../platform/testing.ts'
-import { createVault } from '../../platform/vault.ts'
+import { insertAccount, insertCompany, newWorkspace, testSession } from '../../platform/testing.ts'
 import { deliverAgain, deliverTest, listDeliveries } from './deliveries.ts'
 import { webhookMails } from './mails.ts'
 import { webhookRoutes } from './routes.ts'
@@ -42,36 +36,16 @@ const receiver = createServer((request, response) => {
   })
 })
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let owner: pg.Client
-let ctx: Context
-let url: string
+await once(receiver.listen(0, '127.0.0.1'), 'listening')
+afterAll(() => void receiver.close())
+const host = `localhost:${(receiver.address() as AddressInfo).port}`
+const url = `http://${host}/aviso`
+const { url: databaseUrl, ctx } = await useContext({ PORT: '0', WEBHOOK_HOSTS: host })
+const owner = await useOwner(databaseUrl)
 let session: Session
 let companyId: number
 let companyPublicId: string
 
-beforeAll(async () => {
-  await once(receiver.listen(0, '127.0.0.1'), 'listening')
-  const host = `localhost:${(receiver.address() as AddressInfo).port}`
-  url = `http://${host}/aviso`
-  database = await createDatabase()
-  owner = new pg.Client({ connectionString: database.url })
-  await owner.connect()
-  ctx = {
-    db: openDatabase(database.url),
-    config: readConfig({ PORT: '0', WEBHOOK_HOSTS: host }, '/'),
-    log: createLogger('silent'),
-    vault: createVault(Buffer.alloc(32, 7)),
-    ids: createPublicIds(Buffer.alloc(16, 7)),
-    storage: roomyStorage,
-  } as Context
-})
-afterAll(async () => {
-  receiver.close()
-  await owner.end()
-  await ctx.db.destroy()
-  await database[Symbol.asyncDispose]()
-})
 beforeEach(async () => {
   await owner.query('delete from webhook')
   await owner.query('delete from job')

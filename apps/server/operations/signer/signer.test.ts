@@ -15,10 +15,10 @@ import { type Correction, EventError } from '@vigia/sefaz/events'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { newCertificate } from '../../../../tests/support/certificates.ts'
-import { createDatabase } from '../../../../tests/support/database.ts'
 import { readConfig } from '../../config.ts'
 import type { Database } from '../../platform/context.ts'
-import { inWorkspace, openDatabase } from '../../platform/database.ts'
+import { useDatabase } from '../../platform/database.testing.ts'
+import { inWorkspace } from '../../platform/database.ts'
 import { InstallationError } from '../../platform/installation.ts'
 import { connectSigner, SignerDown } from '../../platform/signer/client.ts'
 import { serveSigner } from '../../platform/signer/server.ts'
@@ -36,8 +36,8 @@ const cnpj = '44555666000181'
 const company = newCertificate('company')
 const host = newCertificate('localhost')
 const use = { service: 'teste', purpose: 'teste' }
-let database: Awaited<ReturnType<typeof createDatabase>>
-let db: Database
+const database = await useDatabase()
+const { db } = database
 let authority: Server
 let url: string
 let received: { name: string; body: string }[]
@@ -48,8 +48,6 @@ let signer: Signer & Disposable
 let place: { workspaceId: number; companyId: number; certificateId: number }
 
 beforeAll(async () => {
-  database = await createDatabase()
-  db = openDatabase(database.url)
   const options = { key: host.key, cert: host.pem, requestCert: true, rejectUnauthorized: false }
   authority = createServer(options, (request, response) => void react(request, response))
   authority.listen(0)
@@ -71,8 +69,6 @@ afterAll(async () => {
   authority.closeAllConnections()
   authority.close()
   await rm(folder, { recursive: true })
-  await db.destroy()
-  await database[Symbol.asyncDispose]()
 })
 beforeEach(async () => {
   received = []

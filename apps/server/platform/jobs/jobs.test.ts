@@ -1,22 +1,10 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { createDatabase } from '../../../../tests/support/database.ts'
-import type { Context } from '../context.ts'
-import { asOperator, openDatabase } from '../database.ts'
-import { createLogger } from '../log.ts'
+import { beforeEach, expect, test, vi } from 'vitest'
+import { useContext } from '../database.testing.ts'
+import { asOperator } from '../database.ts'
 import { claimJob, type Job, type JobKind, queueJob, renew, startQueue } from './jobs.ts'
 
-let stack: AsyncDisposableStack
-let ctx: Context
-
-beforeAll(async () => {
-  stack = new AsyncDisposableStack()
-  const database = stack.use(await createDatabase())
-  const db = openDatabase(database.url)
-  stack.defer(() => db.destroy())
-  ctx = { db, log: createLogger('silent') } as Context
-})
-afterAll(() => stack.disposeAsync())
+const { ctx } = await useContext()
 beforeEach(() => operate(sql`delete from job`))
 
 async function operate<T>(query: ReturnType<typeof sql<T>>): Promise<T[]> {

@@ -2,39 +2,15 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createDatabase } from '../../../../tests/support/database.ts'
+import { beforeEach, expect, test } from 'vitest'
 import { readConfig } from '../../config.ts'
-import type { Context } from '../context.ts'
-import { asOperator, openDatabase } from '../database.ts'
-import { createPublicIds } from '../ids.ts'
-import { createLogger } from '../log.ts'
-import { testSigner } from '../signer/testing.ts'
-import { noPrinter, roomyStorage } from '../testing.ts'
+import { useContext } from '../database.testing.ts'
+import { asOperator } from '../database.ts'
 import { endTrouble, listTroubles, noteTrouble } from '../trouble.ts'
-import { createVault } from '../vault.ts'
 import { operatorMails, tellOperator, writeDirectly } from './operator.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let ctx: Context
+const { ctx } = await useContext({ OPERATOR_EMAIL: 'plantao@vigia.example' })
 
-beforeAll(async () => {
-  database = await createDatabase()
-  ctx = {
-    db: openDatabase(database.url),
-    config: readConfig({ OPERATOR_EMAIL: 'plantao@vigia.example' }, process.cwd()),
-    log: createLogger('silent'),
-    vault: createVault(Buffer.alloc(32, 7)),
-    signer: testSigner(database.url),
-    ids: createPublicIds(Buffer.alloc(16, 8)),
-    printer: noPrinter,
-    storage: roomyStorage,
-  }
-})
-afterAll(async () => {
-  await ctx.db.destroy()
-  await database[Symbol.asyncDispose]()
-})
 beforeEach(async () => {
   await ctx.db.deleteFrom('trouble').execute()
   await asOperator(ctx, ({ db }) => db.deleteFrom('mail').execute())

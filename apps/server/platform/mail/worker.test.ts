@@ -6,10 +6,11 @@ import { simpleParser } from 'mailparser'
 import pg from 'pg'
 import pino from 'pino'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { createDatabase, endConnections } from '../../../../tests/support/database.ts'
+import { endConnections } from '../../../../tests/support/database.ts'
 import { readConfig } from '../../config.ts'
 import type { Context } from '../context.ts'
-import { asOperator, openDatabase } from '../database.ts'
+import { useDatabase } from '../database.testing.ts'
+import { asOperator } from '../database.ts'
 import { createPublicIds } from '../ids.ts'
 import { prepareInstallation } from '../installation.ts'
 import { claimJob } from '../jobs/jobs.ts'
@@ -46,20 +47,15 @@ afterAll(() => {
   vi.resetModules()
 })
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let db: Context['db']
+const { db, url } = await useDatabase()
 let folder: string
 let server: TestMailServer
 let logged: Record<string, unknown>[]
 
 beforeAll(async () => {
-  database = await createDatabase()
-  db = openDatabase(database.url)
   folder = await mkdtemp(join(tmpdir(), 'vigia-mail-'))
 })
 afterAll(async () => {
-  await db.destroy()
-  await database[Symbol.asyncDispose]()
   await rm(folder, { recursive: true })
 })
 beforeEach(async () => {
@@ -77,7 +73,7 @@ function context(env: Record<string, string> = {}): Context {
     config: readConfig({ DATA_DIR: folder, ...smtp, ...env }, folder),
     log: pino({ level: 'info' }, { write: (line: string) => void logged.push(JSON.parse(line)) }),
     vault: createVault(Buffer.alloc(32, 7)),
-    signer: testSigner(database.url),
+    signer: testSigner(url),
     ids: createPublicIds(Buffer.alloc(16, 8)),
     printer: noPrinter,
     storage: roomyStorage,
@@ -294,7 +290,7 @@ test('without a mail server a mail becomes a file, and the log says where, not w
 })
 
 test('a database that goes away while a mail leaves does not make it leave twice', async () => {
-  const admin = new pg.Client({ connectionString: database.url })
+  const admin = new pg.Client({ connectionString: url })
   await admin.connect()
   let away = false
   server.refuse = async () => {
@@ -357,7 +353,7 @@ test('the operator sees what did not leave and lets it be tried again', async ()
   ])
   server.refuse = () => {}
   // Mails that failed before a restore wait for the release too.
-  await prepareInstallation(database.url, 'homologacao')
+  await prepareInstallation(url, 'homologacao')
   await sql`update installation set held_since = now()`.execute(db)
   expect(await retryFailedMails({ db })).toBe(1)
   expect(await claimJob({ db } as Context, [mailJob({})], [])).toBeNull()

@@ -1,26 +1,16 @@
 import { glob, readFile } from 'node:fs/promises'
 import { finalStatuses } from '@vigia/dfe/families/lookup'
-import pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase, isCluster } from '../../../../tests/support/database.ts'
+import { expect, test } from 'vitest'
+import { isCluster } from '../../../../tests/support/database.ts'
+import { useDatabase, useOwner } from '../database.testing.ts'
 import { appRole } from '../database.ts'
 import { InstallationError } from '../installation.ts'
 import { sharedTables } from './distribute.ts'
 import { migrate } from './migrate.ts'
 import { tablesSource } from './tables.testing.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let client: pg.Client
-
-beforeAll(async () => {
-  database = await createDatabase()
-  client = new pg.Client({ connectionString: database.url })
-  await client.connect()
-})
-afterAll(async () => {
-  await client.end()
-  await database[Symbol.asyncDispose]()
-})
+const { url } = await useDatabase()
+const client = await useOwner(url)
 
 test('tables.ts is what the generator makes of the schema', async () => {
   await expect(await tablesSource(client)).toMatchFileSnapshot('../tables.ts')
@@ -36,15 +26,15 @@ test('the indexes of documents to which something may still happen name the fina
 })
 
 test('migrating again does nothing, also when several start at once', async () => {
-  const results = await Promise.all([migrate(database.url), migrate(database.url), migrate(database.url)])
+  const results = await Promise.all([migrate(url), migrate(url), migrate(url)])
   expect(results.flatMap((result) => result.applied)).toEqual([])
 })
 
 test('a database made by another version of a migration is told, not touched', async () => {
   await client.query("update migration set sha256 = 'x' || sha256 where name like '0001%'")
-  await expect(migrate(database.url)).rejects.toThrow(InstallationError)
+  await expect(migrate(url)).rejects.toThrow(InstallationError)
   await client.query("update migration set sha256 = substr(sha256, 2) where name like '0001%'")
-  expect(await migrate(database.url)).toEqual({ applied: [] })
+  expect(await migrate(url)).toEqual({ applied: [] })
 })
 
 test('the role of the application owns nothing, is nobody else and cannot bypass row-level security', async () => {

@@ -1,25 +1,19 @@
 import { sql } from 'kysely'
-import pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase, onOneServer } from '../../../../tests/support/database.ts'
-import type { Database } from '../context.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { onOneServer } from '../../../../tests/support/database.ts'
+import { useDatabase, useOwner } from '../database.testing.ts'
 import { inWorkspace, openDatabase, pools } from '../database.ts'
 import { foldCompanies } from './distribute.ts'
 import { migrate } from './migrate.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let db: Database
-let owner: pg.Client
+const { db, url } = await useDatabase()
+const owner = await useOwner(url)
 const mine = 1001
 const theirs = 1002
 
 beforeAll(async () => {
-  database = await createDatabase()
   // A copy of a database has the tables of the original, not its rights.
-  await migrate(database.url)
-  db = openDatabase(database.url)
-  owner = new pg.Client({ connectionString: database.url })
-  await owner.connect()
+  await migrate(url)
   for (const workspaceId of [mine, theirs]) {
     await inWorkspace({ db }, workspaceId, async ({ db }) => {
       await db.insertInto('workspace').values({ id: workspaceId, name: 'Teste', plan: 1 }).execute()
@@ -29,11 +23,6 @@ beforeAll(async () => {
         .execute()
     })
   }
-})
-afterAll(async () => {
-  await db.destroy()
-  await owner.end()
-  await database[Symbol.asyncDispose]()
 })
 
 const companies = () => sql<{ workspace_id: number }>`select workspace_id from company`
@@ -55,7 +44,7 @@ test('the login of who sees some companies only calls no function of the owner a
         and has_function_privilege('vigia_limited', oid, 'execute')`,
   )
   expect(rows).toEqual([])
-  const limited = openDatabase(database.url, pools.limited)
+  const limited = openDatabase(url, pools.limited)
   try {
     await expect(sql`select account_for_login('a@exemplo.com.br')`.execute(limited)).rejects.toThrow(
       /permission denied/,
@@ -155,7 +144,7 @@ test.each([
   'create temporary table certificate (workspace_id int)',
   'set role vigia_app',
 ])('the signer may not: %s', async (attempt) => {
-  const signer = openDatabase(database.url, pools.signer)
+  const signer = openDatabase(url, pools.signer)
   await expect(sql.raw(attempt).execute(signer)).rejects.toMatchObject({ code: '42501' })
   await signer.destroy()
 })
