@@ -45,7 +45,7 @@ const unconfigured: SiteSettings = {
   privacidade: { responsavel: null, encarregado: null, incidentes: null },
 }
 
-/** Fills the placeholders in development, where the server that knows the installation does not serve the pages. */
+/** Fills the placeholders in development, because no server does it there. */
 export function fillForDevelopment(html: string): string {
   return fillPage(html, unconfigured)
 }

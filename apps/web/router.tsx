@@ -11,7 +11,7 @@ import { Waiting } from './ui/waiting.tsx'
 
 if (location.hash === contactHash) preloadContact()
 
-/** Every address but those of the finished pages, which the server serves itself: a link to them loads a page. */
+/** Routes of all addresses except finished pages, which the server serves. */
 export function Router() {
   const { session } = useSession()
   return (
@@ -81,7 +81,7 @@ function Arriving() {
   )
 }
 
-// Rendered again on every navigation: the router changes the address without an event that `useContact` could listen to.
+// Rendered on every navigation, because the router fires no event for `useContact`.
 function ContactOverRoutes() {
   useLocation()
   return <ContactHost />

@@ -14,7 +14,7 @@ interface LeaveWorkspaceProps {
   isElsewhere: boolean
 }
 
-/** In which workspace this is, as what, and the way out of it. */
+/** The current workspace and role, with a button to leave it. */
 export function LeaveWorkspace({ name, role, isElsewhere }: LeaveWorkspaceProps) {
   const [asking, setAsking] = useState(false)
   const action = useAction(leaveWorkspace, {

@@ -52,7 +52,7 @@ export function LoginPage() {
     openSession(session)
     dismissNotifications()
     notifySuccess('Login realizado com sucesso!')
-    // Only after an expired session, or for an invitation, the person returns to the same screen; otherwise to the dashboard.
+    // Returns to the previous screen after an expired session or an invitation; else the dashboard.
     void navigate(((state.expired || state.invited) && state.from) || '/dashboard', { replace: true })
   }
   const action = useAction(login, {
@@ -250,7 +250,7 @@ function ForgottenPassword({ askedAtOnce, onSent }: ForgottenPasswordProps) {
   )
 }
 
-// Too many attempts, or a server that does not respond, also end in "Credenciais inválidas."; the person should not doubt the password for it.
+// Whether the error has a cause other than the password, although its text is the same.
 function notAboutThePassword(error: Error): boolean {
   return !(error instanceof ApiError) || error.status < 200 || error.status === 429 || error.status >= 500
 }

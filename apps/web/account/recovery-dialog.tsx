@@ -27,7 +27,7 @@ export function RecoveryDialog({ open, onClose, ...rest }: RecoveryDialogProps) 
       description="Enviamos um link para você criar uma senha nova."
       className="max-w-md"
     >
-      {/* Mounted each time the dialog opens, because closing must clear the field and its error. */}
+      {/* Mounted on each opening, because closing must clear the field and its error. */}
       <Form {...rest} onClose={onClose} />
     </Dialog>
   )

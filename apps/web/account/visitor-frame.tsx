@@ -70,7 +70,7 @@ export function TermsSentence() {
   )
 }
 
-// A screen reader reads the heading when the screen changes; a page that was just loaded is read from its top anyway.
+// Focuses the heading of another screen for screen readers; a loaded page is read from its top.
 function useHeadingFocus(title: string) {
   const heading = useRef<HTMLHeadingElement>(null)
   const kind = useNavigationType()

@@ -24,7 +24,7 @@ export interface AgendaDay {
   entries: AgendaEntry[]
 }
 
-/** The day (aaaa-MM-dd) in São Paulo, by which deadlines are counted. */
+/** The day (aaaa-MM-dd) in São Paulo, for deadlines. */
 export const dayOf = (at: Date): string => writeBrasiliaTime(at).slice(0, 10)
 
 /** How long before its end a certificate is listed. */

@@ -9,7 +9,7 @@ import { CopyButton } from '../ui/copy-button.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { ConfirmDialog } from '../ui/overlay/confirm-dialog.tsx'
 
-/** The address with which calendar programs show the deadlines or the payments: made, copied once, revoked. */
+/** Creates, shows once and revokes the URL of a calendar feed of deadlines or payments. */
 export function CalendarFeed({ kind }: { kind: CalendarKind }) {
   const { data } = useScreenQuery(getCalendar, { query: { Calendario: kind } })
   const [address, setAddress] = useState<string | null>(null)

@@ -499,7 +499,7 @@ function Parcels({ name, filter, marking }: ParcelsProps) {
   )
 }
 
-// The next part begins where this one ends now: what came or went meanwhile is in neither twice nor in none.
+// Each page starts after the last row of the previous one, whatever was added or removed since.
 function ParcelChunk({
   cursor,
   parts,

@@ -26,7 +26,7 @@ interface AlertItemProps {
 const someone = 'alguém que não tem mais conta'
 const moment = (instant: string) => `${formatInstantDate(instant)} às ${formatTime(instant)}`
 
-/** One document that looks wrong: what it is, why, and what a person says of it. */
+/** An alert with its reasons and its state. */
 export function AlertItem({ alert, earlier = [], onKnown, onCompare }: AlertItemProps) {
   const { faixa, estado, emitente, idEmpresa, empresa, valor, emissao, motivos, decisao } = alert
   const { label, tone, icon } = bands[faixa]

@@ -223,7 +223,7 @@ interface AlertChunkProps extends AlertHandlers {
   onMore: () => void
 }
 
-// The next part begins where this one ends now: what came or went meanwhile is in neither twice nor in none.
+// Each page starts after the last row of the previous one, whatever was added or removed since.
 function AlertChunk({ isFirst = false, cursor, parts, ...rest }: AlertChunkProps) {
   const { filter, onMore, ...handlers } = rest
   const query = useScreenQuery(

@@ -3,7 +3,7 @@ import type { DocumentDetail } from '@vigia/contract/documents'
 type Detail = Pick<DocumentDetail, 'secoes' | 'itens'>
 type Item = DocumentDetail['itens'][number]
 
-/** A line of two documents side by side; '' where one of them does not have it. */
+/** A line of two documents side by side; '' for a missing value. */
 export interface Line {
   /** Its place under the title. */
   at: number
@@ -19,7 +19,7 @@ export interface Part {
   lines: Line[]
 }
 
-/** Two documents side by side: their facts section by section, and their items, paired by code and, where it repeats, in their order. */
+/** Compares two documents: facts by section, and items paired by code, equal codes in order. */
 export function compare(one: Detail, other: Detail): Part[] {
   const sections = pair(one.secoes, other.secoes, ({ titulo }) => titulo).map(([left, right]) => ({
     title: (left ?? right)!.titulo,

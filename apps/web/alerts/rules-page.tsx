@@ -35,7 +35,7 @@ const families: Record<AlertRule['familia'], string> = {
   cancelamento: 'Cancelamento e correção',
 }
 
-/** By which rules documents look wrong, what came of each, and what people said is known. */
+/** Alert rules with their statistics, and the reasons marked as known. */
 export function RulesPage() {
   const { data: account } = useScreenQuery(getAccount, {})
   return (

@@ -36,7 +36,7 @@ import { HeldEvents } from './held-events.tsx'
 /** The answers that wait for a second person, and from which amount on they do. */
 export function AskedPage() {
   const asked = useScreenQuery(listAsked, {})
-  // Not in the list: what somebody types outlives an answer that somebody else decides meanwhile.
+  // Kept outside the list, because typed text must survive another person's decision.
   const [refusing, setRefusing] = useState<readonly string[] | null>(null)
   return (
     <Page
@@ -64,7 +64,7 @@ export function AskedPage() {
   )
 }
 
-// The server refuses the whole call when one of them waits no more.
+// Only ids that still wait, because the server refuses the whole call otherwise.
 function listed(ids: readonly string[], items: readonly AskedAnswer[]): readonly string[] {
   return ids.filter((id) => items.some(({ idPedido }) => idPedido === id))
 }

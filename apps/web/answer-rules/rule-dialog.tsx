@@ -52,7 +52,7 @@ interface Draft {
 const onlyWhole =
   'Não está no resumo: a regra não registra uma Ciência. Com “Nada sai sem uma pessoa” ela segura também os resumos.'
 
-/** A rule: to which notes it applies, what it does, and what it would have done. */
+/** Form of a rule: conditions, answer, and a test on received notes. */
 export function RuleDialog({ rule, onClose }: RuleDialogProps) {
   const [draft, setDraft] = useState(() => draftOf(rule))
   const [problems, setProblems] = useState<Partial<Record<string, string>>>({})

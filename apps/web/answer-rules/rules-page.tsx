@@ -19,7 +19,7 @@ import { Page } from '../ui/page.tsx'
 import { RuleDialog } from './rule-dialog.tsx'
 import { answerText, conditionText } from './words.ts'
 
-/** To which notes the Ciência goes without a person. */
+/** Rules for the automatic Ciência and for suggested answers. */
 export function AnswerRulesPage() {
   const rules = useScreenQuery(listAnswerRules, {})
   const { data: account } = useScreenQuery(getAccount, {})
@@ -183,7 +183,7 @@ function MoveButton({ label, disabled, onClick, up = false }: MoveButtonProps) {
       size="icon"
       aria-label={label}
       title={up ? 'Subir' : 'Descer'}
-      // Not `disabled`: the focus stays where somebody presses.
+      // Not `disabled`, because the pressed button must keep the focus.
       aria-disabled={disabled || undefined}
       onClick={() => !disabled && onClick()}
     >

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import type { Rolldown } from 'vite'
 
-// A few files instead of one for each module, because each file costs a request. Each depends only on those before it.
+// A few files, because each costs a request. Each depends on earlier ones only.
 export const chunks: Rolldown.CodeSplittingGroup[] = [
   { name: 'react', test: modules('react|react-dom|scheduler') },
   { name: 'router', test: modules('react-router') },
@@ -33,7 +33,7 @@ function modules(libraries: string, folder?: string): RegExp {
 // Small libraries that nearly every module needs.
 const small = modules('clsx|class-variance-authority|lucide-react')
 
-// The landing page must load little: what it shares with the application is a file of its own.
+// Modules shared with the landing page are a file of their own, because it must load little.
 function isOnLanding(id: string, context: Rolldown.ChunkingContext): boolean {
   const reached = new Set<string>()
   const reach = (from: string) => {

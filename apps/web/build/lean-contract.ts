@@ -1,9 +1,9 @@
 import type { ESTree, Plugin } from 'vite'
 
-// The properties of a route that the browser uses; the schemas are for the server, which validates every call.
+// Properties of a route for the browser; schemas are only for the server, which validates calls.
 const readByPages = ['method', 'path', 'access', 'produces']
 
-// The content security policy forbids eval, which zod tries with the first schema unless it was told not to; each attempt would be reported.
+// Disables the eval test of zod, because the content security policy reports each attempt.
 const noEval = `import { config as configZod } from 'zod/v4/core'
 configZod({ jitless: true })
 `

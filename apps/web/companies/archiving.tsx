@@ -76,7 +76,7 @@ export function ArchivedNotice({ id, razaoSocial }: ArchivedProps) {
   )
 }
 
-/** Ends the captures of a company that is no client any more; its documents stay. */
+/** Ends the captures of a company; its documents stay. */
 export function ArchiveSection({ companyId, company }: { companyId: string; company: CompanyDetail }) {
   const textOf = useCompanyText()
   const [asking, setAsking] = useState(false)

@@ -20,7 +20,7 @@ interface AutomaticCienciaProps {
   company: CompanyDetail
 }
 
-/** The one switch that sends events to the authority in the company's name, so it says what it will cause before it is saved. */
+/** The only switch that sends events in the company's name: explains the effect before saving. */
 export function AutomaticCiencia({ control, companyId, company }: AutomaticCienciaProps) {
   const { field } = useController({ control, name: 'ConfiguracoesNfe.ManifestarCienciaAutomaticamente' })
   const { cienciaAutomatica: wanted } = company

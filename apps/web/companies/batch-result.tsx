@@ -165,7 +165,7 @@ function FileRow({ file, others }: { file: BatchFile; others: readonly BatchFile
   )
 }
 
-/** The batches of the last month, each with a link to what became of its files; nothing when there is none. */
+/** Batches of the last month, each with a link to its result; nothing when there is none. */
 export function RecentBatches() {
   const { data = [] } = useScreenQuery(listBatches, {})
   const now = useNow()

@@ -17,14 +17,14 @@ interface BulkRun {
   /** The company that is being requested now; null when the run has ended. */
   name: string | null
   now: number
-  /** Queries that must wait for the authority, and when the first of them leaves. */
+  /** Queries delayed by the authority's limits, and the time of the first one. */
   later: { count: number; first: string | null }
   refused: { name: string; why: string }[]
   /** Chosen, and left out because they are archived. */
   archived: number
 }
 
-/** Requests the synchronization of several companies, one after another; the server decides when each query leaves. */
+/** Requests the synchronization of companies one by one; the server schedules each query. */
 export function useBulkSync() {
   const client = useQueryClient()
   const textOf = useCompanyText()

@@ -8,7 +8,7 @@ export interface Sighting {
 
 const sightMs = 8_000
 
-/** How long a capture still takes at its pace since `first`; null while that cannot be estimated. */
+/** Estimated remaining time of a capture at its pace since `first`; null if unknown. */
 export function remainingMs(capture: Capture, first: Sighting, now: number): number | null {
   const gained = Number(capture.ultimoNsu) - first.nsu
   const took = now - first.at

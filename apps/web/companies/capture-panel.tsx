@@ -36,11 +36,11 @@ interface ServiceCapturesProps {
   companyId: string
   company: Pick<CompanyDetail, 'captura'>
   captures: readonly Capture[]
-  /** The first one: also how far it is when it is whole, and what it has brought. */
+  /** For the first capture: also shows its completed progress and the documents so far. */
   first?: boolean
 }
 
-/** How far the capture of each service is, and what it says. */
+/** Progress and state of the capture of each service. */
 export function ServiceCaptures({ companyId, company, captures, first = false }: ServiceCapturesProps) {
   const now = useNow(1_000)
   return (

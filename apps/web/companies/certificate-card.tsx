@@ -19,7 +19,7 @@ interface CertificateCardProps {
   now: Date
 }
 
-/** The certificate that is used for a company, who uploaded it and what it was used for. */
+/** The certificate in use, its uploader and its uses. */
 export function CertificateCard({ companyId, company, now }: CertificateCardProps) {
   const { certificado: certificate } = company
   const validity = validityOf(company)

@@ -11,7 +11,7 @@ interface CertificateNoticeProps {
   action?: ReactNode
 }
 
-/** Says that the certificate of a company has ended or is not accepted; nothing while it is well. */
+/** Notice about an expired or refused certificate; else nothing. */
 export function CertificateNotice({ company, now, action }: CertificateNoticeProps) {
   const where = action ? '' : ' abaixo'
   if (hasEnded(validityOf(company), now))

@@ -145,7 +145,7 @@ function CompaniesHead({ companies, selection }: { companies: readonly CompanyRo
   )
 }
 
-// Large enough for a finger, without moving what stands beside it.
+// Large enough for a finger, without moving its neighbours.
 const markClass = '-my-2 -ml-2.5 pointer-coarse:-my-3 pointer-coarse:-ml-3.5'
 
 export function SelectAll({ companies, selection }: { companies: readonly CompanyRow[]; selection: CompanySelection }) {

@@ -46,7 +46,7 @@ export function CompanyEditor({ companyId, company, back, now }: CompanyEditorPr
   const form = useForm<CompanyFields>({
     resolver: companyResolver,
     values: toFields(company),
-    // Changes that others make meanwhile are shown, except in fields that are being edited here.
+    // Shows changes by other people, except in fields that are being edited.
     resetOptions: { keepDirtyValues: true, keepErrors: true },
   })
   const { control, register, formState, setError } = form
@@ -230,7 +230,7 @@ function Roles<Group extends 'ConfiguracoesNfe' | 'ConfiguracoesCte'>({
 }: RolesProps<Group>) {
   return (
     <fieldset>
-      {/* A floating legend is laid out like any other line; otherwise Chromium begins the next line in the middle of it. */}
+      {/* A floating legend has normal layout; otherwise Chromium misplaces the next line. */}
       <legend className="float-left w-full font-semibold">Mostrar {what} em que a empresa é</legend>
       <p className="clear-left mb-3 text-muted">
         Desligar esconde das listas, dos totais e do painel. Nada é apagado: a captura continua, e tudo volta quando

@@ -48,7 +48,7 @@ test('the password is sent only with a new certificate', () => {
   })
 })
 
-// The company that `fields` were made from, until somebody else changes something.
+// The company before changes by another person.
 const fresh: CompanyDetail = {
   razaoSocial: 'Papelaria Sol',
   cnpj: '12ABC34501DE35',

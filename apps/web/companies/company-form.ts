@@ -13,7 +13,7 @@ export interface CompanyFields {
   CertificadoDigital: { Certificado: File | undefined; Senha: string }
 }
 
-/** Roles in an NF-e whose documents can be shown or hidden, with what they mean to the company. */
+/** Roles in an NF-e that can be shown or hidden, with explanations. */
 export const nfeRoles = [
   ['Emitente', 'Notas que a empresa emitiu. A SEFAZ não as entrega a quem emite; podem chegar eventos delas.'],
   ['Destinatario', 'Notas emitidas contra o CNPJ da empresa: as compras dela.'],
@@ -59,7 +59,7 @@ export function toFields(company: CompanyDetail): CompanyFields {
   }
 }
 
-/** The call's form: the password goes along with a new certificate only. */
+/** Form of the call; the password is only sent with a new certificate. */
 export function toForm(fields: CompanyFields, companyId: string) {
   const { ConfiguracoesNfe: nfe, ConfiguracoesCte: cte, CertificadoDigital: certificate, ...basic } = fields
   return {

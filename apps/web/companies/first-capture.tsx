@@ -79,7 +79,7 @@ export function FirstCapture({ companyId, company, list }: FirstCaptureProps) {
 
 const leftKey = 'vigia.first-captures-left'
 
-/** Whether somebody has left the page of the first capture in this tab: its address then leads to the company. */
+/** Whether the first capture's page was left in this tab: its address then shows the company. */
 export function wasLeft(companyId: string): boolean {
   return leftOnes().includes(companyId)
 }

@@ -3,7 +3,7 @@ import { logoSizeMax } from '@vigia/contract/companies'
 // The largest file that the server accepts.
 const bytesMax = 128 * 1024
 
-/** Any picture that the browser can read, as a PNG on white, no larger than a form needs. Throws when it is not a picture. */
+/** Converts a picture to a PNG on white of limited size. Throws if it is no picture. */
 export async function toLogo(picture: Blob): Promise<File> {
   const bitmap = await createImageBitmap(picture)
   try {

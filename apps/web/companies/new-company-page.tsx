@@ -20,7 +20,7 @@ import { CertificateFile } from './certificate-file.tsx'
 import { type Chosen, SeveralCertificates } from './several-certificates.tsx'
 import { TestCertificate } from './test-certificate.tsx'
 
-// Section 9: the delay lets the person see that the file was accepted before the next question appears.
+// Section 9: the delay shows that the file was accepted before the next question appears.
 const processingMs = 1500
 
 export function NewCompanyPage() {

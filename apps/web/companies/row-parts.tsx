@@ -43,7 +43,7 @@ export function ServiceState({ company, service, now }: ServiceStateProps) {
   )
 }
 
-// Nothing has arrived yet, or everything waits for the authority: that is no trouble of this company, and not well either.
+// Nothing arrived yet, or all companies wait for the authority: neither a problem nor well.
 function restingState(capture: Capture) {
   const state = lampOf(capture)
   return state === 'waiting' ? 'unlit' : state
@@ -69,7 +69,7 @@ function nextStep(
   return captureSentence(capture, now)
 }
 
-/** Until when the certificate is valid; how long that is only when it asks for somebody. */
+/** Expiry date of the certificate; remaining days only when action is needed. */
 export function Validity({ company, now }: { company: CompanyRow; now: Date }) {
   const { validadeCertificadoA1: validity } = company
   if (!validity) {

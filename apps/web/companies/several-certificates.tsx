@@ -24,13 +24,13 @@ export interface Chosen {
 
 interface SeveralCertificatesProps {
   chosen: Chosen
-  /** All files are at the server, which goes on alone. */
+  /** Called when all files are uploaded; the server continues alone. */
   onSent: (batchId: string, list: string) => void
   /** Back to one certificate. */
   onCancel: () => void
 }
 
-/** Sends many certificates at once, with a list of their passwords; few of them have a field each. */
+/** Uploads many certificates with a list of passwords; a few get a field each. */
 export function SeveralCertificates({ chosen, onSent, onCancel }: SeveralCertificatesProps) {
   const { certificates, lists, left } = useMemo(() => sortFiles(chosen.files), [chosen.files])
   const withList = lists.length > 0 || certificates.length > fewMax || chosen.list?.includes('\n') === true
@@ -112,7 +112,7 @@ export function SeveralCertificates({ chosen, onSent, onCancel }: SeveralCertifi
   )
 }
 
-// A page that closes meanwhile would leave a part behind; afterwards nothing depends on it.
+// Uploads the files; closing the page before the end would lose some of them.
 function useSending(files: readonly File[], onSent: SeveralCertificatesProps['onSent']) {
   const [sent, setSent] = useState<number | null>(null)
   const [problem, setProblem] = useState<{ message: string; isPartial: boolean }>()

@@ -17,13 +17,13 @@ const readableMs = 1_000
 
 export const syncButtonId = (companyId: string) => `sincronizar-${companyId}`
 
-/** Asks for the next query now; who only reads has none. */
+/** Requests a query now; hidden for read-only roles. */
 export function SyncButton({ company }: { company: CompanyRow }) {
   return useMay('fiscal') ? <OwnSyncButton company={company} /> : null
 }
 
 function OwnSyncButton({ company }: { company: CompanyRow }) {
-  // One toast, which tells first that it begins and then how it ended.
+  // One toast for the beginning and the result.
   const id = `sincronizar ${company.id}`
   const name = useCompanyText()(company.id, company.razaoSocial)
   const begun = useRef(0)

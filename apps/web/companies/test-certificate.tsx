@@ -15,7 +15,7 @@ interface TestCertificateProps {
   onUse: (file: File, password: string) => void
 }
 
-/** An invented company for people who have no certificate at hand; only where the authority is simulated. */
+/** A fictitious company for people without a certificate; only with a simulated authority. */
 export function TestCertificate({ disabled, onUse }: TestCertificateProps) {
   const password = site.senhaDoCertificadoDeTeste
   const [busy, setBusy] = useState<'save' | 'use'>()

@@ -22,7 +22,7 @@ export function useWindowRows(list: RefObject<HTMLElement | null>, keys: readonl
     initialMeasurementsCache: measured.get(estimatePx),
     overscan: 12,
     scrollMargin,
-    // Otherwise React would be asked to render while it is rendering.
+    // Avoids a render during a render.
     useFlushSync: false,
   })
   useEffect(() => () => void measured.set(estimatePx, virtualizer.takeSnapshot()), [virtualizer, estimatePx])

@@ -40,7 +40,7 @@ export function readView(params: URLSearchParams): View {
   return { order: order ?? 'problema', narrowing: narrowings.find(([word]) => word === params.get('so'))?.[0] ?? null }
 }
 
-/** Calendar days until a certificate ends; negative when it has ended, null when it is not known. */
+/** Calendar days until a certificate expires; negative after that, null if unknown. */
 export function daysLeft(validity: string | null, now: Date): number | null {
   const end = new Date(validity ?? Number.NaN)
   if (Number.isNaN(end.getTime())) return null
@@ -57,7 +57,7 @@ export function validityText(validity: string, now: Date): string {
 
 const count = (days: number) => formatCount(days, 'dia', 'dias')
 
-/** Until when the certificate of a company is valid: an instant (the end of the day where only the day is known), or null when it is not known. */
+/** Expiry of a certificate: an instant, or the end of a known day; null if unknown. */
 export function validityOf({ certificado, dataValidadeCertificadoDigital }: CompanyDetail): string | null {
   if (certificado !== undefined) return certificado?.validoAte ?? null
   const [, day, month, year] = /^(\d{2})\/(\d{2})\/(\d{4})$/.exec(dataValidadeCertificadoDigital ?? '') ?? []
@@ -106,7 +106,7 @@ export function isOffered(word: Narrowing, { narrowing }: View, companies: reado
   return word !== 'certificado' && countOf(word, companies, now) > 0
 }
 
-/** The companies to show, in the order to show them; equal ones stay in the order of the server, by name. */
+/** The companies to show, in display order; equal ones in the order of the server, by name. */
 export function arrange(companies: readonly CompanyRow[], { order, narrowing }: View, now: Date): CompanyRow[] {
   const shown = narrowing ? companies.filter((company) => isIn[narrowing](company, now)) : companies
   if (order === 'nome') return [...shown]
@@ -115,7 +115,7 @@ export function arrange(companies: readonly CompanyRow[], { order, narrowing }: 
   return shown.toSorted((one, other) => compare(key(one), key(other)))
 }
 
-// Unknown values go first: somebody must look at them.
+// Unknown values come first, because they need attention.
 function keyOf(company: CompanyRow, order: Order, now: Date): number[] {
   const validity = instant(company.validadeCertificadoA1)
   if (order === 'certificado') return [validity]
@@ -136,7 +136,7 @@ export function percentText(part: number, whole: number): string {
   return `${Math.min(99, Math.max(1, Math.round((part / whole) * 100)))}%`
 }
 
-/** How much of the synchronization works, and what stands below it: the words of the specification until something is wrong. */
+/** Share of working synchronizations, with the specification's note unless there is a problem. */
 export function monitoringOf(companies: readonly CompanyRow[], now: Date): { percent: string; note: string } {
   const captures = companies.flatMap((company) => capturesOf(company, now))
   const troubled = captures.filter(isTroubled).length

@@ -11,9 +11,9 @@ export interface Pending {
   to: string
   /** Whom it is about, where that are few. */
   detail: string
-  /** Nothing arrives, or nothing can be answered, until somebody acts. */
+  /** Captures or answers are blocked until a person acts. */
   urgent: boolean
-  /** It only tells something: who has read it can put it away. */
+  /** Information only, which can be dismissed. */
   news: boolean
 }
 
@@ -33,7 +33,7 @@ export function pendingOf(counts: Counts, all: readonly CompanyRow[], now: Date)
     to: string,
     rest: Partial<Pick<Pending, 'urgent' | 'news' | 'detail'>> = {},
   ) => ({ count, words: count === 1 ? one : many, to, detail: '', urgent: false, news: false, ...rest })
-  // The number and the address of the list of what it counts.
+  // A count with the address of its list.
   const listed = (
     name: keyof Counts,
     one: string,

@@ -3,7 +3,7 @@ import { currentSession } from '../lib/session.ts'
 
 const key = 'vigia.seen'
 
-/** How many of each news of this month a person has put away in this browser, by the address that shows them. */
+/** Dismissed count of each news of this month in this browser, by the address of its list. */
 type Seen = Record<string, number>
 
 /** News dismissed this month, and a setter to dismiss more; they return when their count grows. */

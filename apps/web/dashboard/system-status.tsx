@@ -9,7 +9,7 @@ import { isEmpty, useScreenQuery } from '../lib/query.ts'
 import { useNow } from '../ui/hooks/clock.ts'
 import { StateMark } from '../ui/state-mark.tsx'
 
-/** Three lines about capture, storage and synchronization, each with its reason when something is wrong; what `notices` above say is not repeated. */
+/** State of capture, storage and synchronization, with reasons not already in `notices`. */
 export function SystemStatus({ canStore, notices }: { canStore: boolean; notices: readonly string[] }) {
   const now = useNow()
   const { known, lost } = useWatchedCompanies()
@@ -82,7 +82,7 @@ export function SystemStatus({ canStore, notices }: { canStore: boolean; notices
   )
 }
 
-// `untold`: the server lists the companies but does not tell the state of their captures, so no mark says that all is well.
+// `untold`: the server does not report the captures, so no mark shows that all is well.
 const stateTexts: Record<Watch['state'], string> = { well: 'Online', untold: 'Online', off: 'Online', trouble: '' }
 
 function detailOf({ state, title, detail }: Watch, notices: readonly string[]): string {

@@ -34,7 +34,7 @@ export function describeDeadline({ para, ate }: Deadline, now: Date): DeadlineTe
   }
 }
 
-/** Until when an answer to so many documents can be sent, the first deadline of them. */
+/** Text of the first deadline of some documents. */
 export function untilText(until: string, documents: number, now: Date): string {
   const end = new Date(until)
   const days = daysBetween(now, end)

@@ -90,12 +90,12 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
   const [wantsCompact, setCompact] = useDensity()
   const compact = wantsCompact && isTable
   const several = (companies?.length ?? 0) > 1 && !filters.company
-  // The first page is rendered in small parts and then shown at once: on a slow phone its rows would block everything else.
+  // Renders the first page in small parts, because its rows would block a slow phone.
   const drawing = useDeferredValue(steady.page !== undefined)
   const page = drawing ? steady.page : undefined
   const table = useShownColumns(kind, width, page, {
     several,
-    // The rows of the list before say nothing of this one.
+    // Rows of the previous list do not count.
     list: search.query.isPlaceholderData ? '' : search.key,
     address: filters.hidden,
     onAddress: (hidden) => apply({ hidden, page: filters.page }),
@@ -233,7 +233,7 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
       }
     />
   )
-  // Over the list they would cost a row of it.
+  // Above the list they would take the place of a row.
   const labelsInHeader = compact && width >= oneRowMinWidth
   const notes = (
     <>
@@ -349,7 +349,7 @@ function DocumentsList({ narrow, ...list }: DocumentsListProps & { narrow: boole
 
 const nothing: ReadonlySet<string> = new Set()
 
-// The filters are sticky where they fit in one row, with the table header below them; with a selection the toolbar is sticky instead.
+// Filters are sticky if they fit in one row; with a selection the toolbar is sticky instead.
 const stickyBarClass =
   '[@media(height>=640px)]:@[1240px]/list:sticky [@media(height>=640px)]:@[1240px]/list:top-12 [@media(height>=640px)]:@[1240px]/list:z-20'
 const listTopClass = '[--list-top:48px] [@media(height>=640px)]:@[1240px]/list:[--list-top:120px]'

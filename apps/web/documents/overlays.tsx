@@ -16,7 +16,7 @@ const ManifestationDialog = lazyWithPreload(() =>
 )
 const ExportDialog = lazyWithPreload(() => import('./list/export-dialog.tsx').then((module) => module.ExportDialog))
 
-/** Fetches the code of the panel before somebody opens it. */
+/** Loads the code of the panel ahead of time. */
 export function preloadPanel() {
   void DocumentPanel.preload()
 }
@@ -99,7 +99,7 @@ export function Overlays({ kind, place, rows, selected, tasks, onSent, onSelectA
   )
 }
 
-// A selection contains documents of other pages: their names come from the rows that have been on the screen.
+// Names of selected documents of other pages come from rows that were on the screen.
 function useKnownRows(rows: readonly DocumentRow[] | undefined): Map<string, DocumentRow> {
   const known = useRef(new Map<string, DocumentRow>())
   useEffect(() => {

@@ -156,7 +156,7 @@ export function SelectBox({ kind, row, selected, stale, onSelect }: SelectBoxPro
   )
 }
 
-// The change event of a checkbox comes from a click, also when the space bar was pressed.
+// The change event of a checkbox wraps a click, also for the space bar.
 function withShift({ nativeEvent }: ChangeEvent): boolean {
   return nativeEvent instanceof MouseEvent && nativeEvent.shiftKey
 }
@@ -190,7 +190,7 @@ export function ViewButton({ kind, row, onView }: Pick<RowProps, 'kind' | 'row' 
   )
 }
 
-/** Whether a click on a row was meant for the row: not for a control in it, and not to mark text. */
+/** Whether a click was for the row: not for a control in it, and not to select text. */
 export function meantForRow(target: EventTarget): boolean {
   if (target instanceof Element && target.closest('a, button, input, label')) return false
   return document.getSelection()?.isCollapsed !== false

@@ -47,7 +47,7 @@ export function StatusBadge({ row, wrap = false, inWords = false }: StatusBadgeP
   if (descricaoEvento === '') return null
   const base = byItself.includes(codigoEvento) ? undefined : bases[row.situacaoBase ?? 0]
   return (
-    // Marks beside it narrow it as far as its longest word, and then stand below.
+    // Marks beside it shrink it to its longest word, then wrap below.
     <span className="flex min-w-0 max-w-fit grow basis-27 gap-1">
       {base && inWords && <EventBadge code={base.code} words={base.word} />}
       {base && !inWords && <BaseMark {...base} />}

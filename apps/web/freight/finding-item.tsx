@@ -13,7 +13,7 @@ import { CompanyName } from '../ui/company-name.tsx'
 
 const someone = 'alguém que não tem mais conta'
 
-/** One thing that does not fit in a bill, the documents behind it, and what a person says of it. */
+/** A freight finding, its documents and a person's mark. */
 export function FindingItem({ finding }: { finding: FreightFinding }) {
   const { regra, nome, numero, emitente, valor, emissao, idEmpresa, empresa, frase, documentos, certo, desacordoAte } =
     finding

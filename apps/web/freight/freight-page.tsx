@@ -197,7 +197,7 @@ interface ChunkProps extends BarProps {
   onMore: () => void
 }
 
-// The next part begins where this one ends now: what came or went meanwhile is in neither twice nor in none.
+// Each page starts after the last row of the previous one, whatever was added or removed since.
 function Chunk({ isFirst = false, cursor, parts, ...rest }: ChunkProps) {
   const { question, onMore } = rest
   const query = useScreenQuery(

@@ -5,7 +5,7 @@ export interface Article {
   /** Its name in the address: /help#656. */
   id: string
   title: string
-  /** The code of the authority, said after the words. */
+  /** Code of the authority, shown after the text. */
   code?: string
   body: readonly string[]
   /** Lines of a program, shown as they are below the words. */

@@ -74,7 +74,7 @@ function useSearchText() {
   return { text, search }
 }
 
-// Said once the typing rests; a count after every letter would be noise.
+// Announced after a pause in typing, because a count after every letter would be noise.
 function Count({ found, asked }: { found: readonly Found[] | null; asked: string }) {
   const sentence = found
     ? `${found.length === 0 ? 'Nenhum resultado' : formatCount(found.length, 'resultado', 'resultados')} para “${asked}”`

@@ -10,7 +10,7 @@ const stopWords = new Set(
     ' ',
   ),
 )
-// As long as what Portuguese words keep when their endings change: bloqueio, bloqueada, bloquearam.
+// Length of the stem that Portuguese words keep: bloqueio, bloqueada, bloquearam.
 const stemLength = 5
 const weights = { code: 12, title: 6, keywords: 3, body: 1 }
 

@@ -8,7 +8,7 @@ import { Page } from '../ui/page.tsx'
 import { Keys } from './keys.tsx'
 import { Webhooks } from './webhooks.tsx'
 
-/** How other programs work with the workspace: they ask with a key, or are told by a webhook. */
+/** API keys and webhooks of the workspace. */
 export function IntegrationsPage() {
   const account = useScreenQuery(getAccount, {})
   const shared = account.data?.compartilhada ?? false

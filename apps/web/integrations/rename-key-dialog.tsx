@@ -13,7 +13,6 @@ interface RenameKeyDialogProps {
   onClose: () => void
 }
 
-/** Gives a key another name. */
 export function RenameKeyDialog({ apiKey, onClose }: RenameKeyDialogProps) {
   const [nome, setNome] = useState(apiKey.nome)
   const [problem, setProblem] = useState('')

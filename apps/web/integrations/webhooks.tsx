@@ -25,7 +25,7 @@ type Open =
   | { what: 'deliveries'; webhook: Webhook }
   | { what: 'secret'; secret: string }
 
-/** The addresses that are told what changes, and what can be done with each. */
+/** List of webhooks with their actions. */
 export function Webhooks({ readOnly }: { readOnly: boolean }) {
   const webhooks = useScreenQuery(listWebhooks, {}, { refreshMs: 30_000 })
   const [open, setOpen] = useState<Open | null>(null)

@@ -24,7 +24,7 @@ export const scopeWords: Record<Scope, { label: string; about: string }> = {
   },
 }
 
-/** The name of a scope, or what the server calls one that is not known here. */
+/** Name of a scope; the id if the scope is unknown here. */
 export const scopeLabel = (scope: string): string => scopeWords[scope as Scope]?.label ?? scope
 
 const kinds: Record<string, string> = {

@@ -48,7 +48,7 @@ export function Header({ productName }: { productName: string }) {
   )
 }
 
-// The browser opens and closes the menu without a script; the script adds labels for screen readers and closes it after a link.
+// The browser opens and closes the menu; the script adds labels, and closes it after a link.
 function SmallMenu() {
   const [open, setOpen] = useState(false)
   const Icon = open ? X : Menu

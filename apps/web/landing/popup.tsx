@@ -14,7 +14,7 @@ interface PopupProps {
   children: ReactNode
 }
 
-/** The browser's own dialog: a `PopupButton` opens it before, and without, any script; any button of the form in it closes it. */
+/** A native dialog: a `PopupButton` opens it without script; any button in its form closes it. */
 export function Popup({ id, title, children }: PopupProps) {
   return (
     <dialog

@@ -1,6 +1,6 @@
 const events = ['pointerover', 'focusin', 'touchstart']
 
-/** Calls `fetchCode` once, as soon as somebody points at, focuses or touches a link to /login or /register. */
+/** Calls `fetchCode` once a person points at, focuses or touches a link to /login or /register. */
 export function prefetchApplication(fetchCode: () => Promise<unknown>) {
   const onTurn = (event: Event) => {
     const link = event.target instanceof Element ? event.target.closest('a') : null

@@ -68,7 +68,7 @@ const rows: SampleRow[] = [
   },
 ]
 
-/** The dashboard of the product with invented numbers and documents, and a note that says so. */
+/** The dashboard with fictitious data, and a note about it. */
 export function SampleDashboard() {
   return (
     <figure className="relative -mt-12 rounded bg-surface px-4 pt-4 pb-3 text-base shadow-float sm:px-8 lg:-mt-40">

@@ -17,7 +17,7 @@ export function Testimonials({ testimonials }: { testimonials: SiteSettings['dep
         {testimonials.map(({ nome, papel, empresa, texto, nota, iniciais }) => (
           <li key={nome} className="border-line border-b">
             <figure className="flex h-full flex-col py-6">
-              {/* An attribute says how many stars are filled, because the page is written at build, before its values are known. */}
+              {/* An attribute sets the stars, because the page is built before its values are known. */}
               <p
                 data-rating={String(nota)}
                 className="flex gap-0.5 text-line-strong [&[data-rating='1']>:nth-child(-n+1)]:text-brand [&[data-rating='2']>:nth-child(-n+2)]:text-brand [&[data-rating='3']>:nth-child(-n+3)]:text-brand [&[data-rating='4']>:nth-child(-n+4)]:text-brand [&[data-rating='5']>:nth-child(-n+5)]:text-brand"

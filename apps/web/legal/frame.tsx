@@ -85,7 +85,7 @@ export function LegalFrame({ productName, title, summary, sections }: LegalFrame
   )
 }
 
-/** Terms with their explanations, in lines like those of a ledger. */
+/** Terms with explanations, one per line. */
 export function Lines({ lines }: { lines: readonly (readonly [term: ReactNode, text: string])[] }) {
   return (
     <dl className="border-line border-t text-base">

@@ -1,6 +1,6 @@
 import { kindOf } from './kinds.ts'
 
-/** The list with the document of this chave, in whichever month; with its panel when its id is known. */
+/** Address of the list with this document, of any month; with its panel if its id is known. */
 export function documentAddress({ chave, idDFe }: { chave: string; idDFe?: string | undefined }): string {
   const params = new URLSearchParams({ busca: chave, periodo: 'todos', ...(idDFe && { documento: idDFe }) })
   return `${kindOf(chave).path}?${params}`

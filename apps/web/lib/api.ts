@@ -36,15 +36,15 @@ export class ApiError extends Error {
   }
 }
 
-/** Calls a route of the contract. A `success: false` envelope is returned, not thrown; the caller decides how to show it. */
+/** Calls a route of the contract. Returns a `success: false` envelope: the caller shows it. */
 export async function call<R extends RouteDefinition>(
   route: R,
   input: CallInput<R>,
   options: { signal?: AbortSignal } = {},
 ): Promise<Envelope<RouteData<R>>> {
-  // Another window may log in as somebody else between two attempts: all attempts use the token of the first.
+  // All attempts use one token, because another window may log in as another person meanwhile.
   const token = currentSession()?.token
-  // The specification retries every method, so a POST whose response was lost reaches the server twice.
+  // The specification retries every method: a POST with a lost response arrives twice.
   const attempt = () => withProof(route, () => attemptOnce(route, input, token, options.signal))
   return retried(attempt, options.signal, (error) => {
     const message = `Falha após ${retriesMax + 1} tentativas. Último erro: ${error.message}`
@@ -80,7 +80,7 @@ async function retried<T>(
   }
 }
 
-/** The bytes of a file; when they do not come, the screen shows the last status and offers to try again. */
+/** The bytes of a file; on failure the screen shows the last status and a retry button. */
 export async function callBytes<R extends RouteDefinition>(
   route: R,
   input: CallInput<R>,
@@ -204,7 +204,7 @@ function requestBody(
 
 const envelopeFields = ['success', 'message', 'data', 'errors']
 
-// Section 7: an empty body is a success, and so is an envelope without `success`. Null: the body is no JSON, or has no field of an envelope.
+// Section 7: an empty body and an envelope without `success` are successes. Null: no envelope.
 function readEnvelope(text: string): Envelope<unknown> | null {
   if (text.trim() === '') return { success: true, message: '', data: null, errors: [] }
   try {

@@ -151,7 +151,7 @@ test('a capture without automatic queries is neither well nor in trouble', () =>
     value: 'Ativa',
     detail: '1 consulta programada, 1 desligada',
   })
-  // Somebody asked for this one.
+  // Requested by a person.
   expect(capturesOf(byHand({}), now).map(lampOf)).toEqual(['waiting'])
 })
 

@@ -18,7 +18,7 @@ export function certificateState(
   return validity !== null && new Date(validity) < soon ? 'a-vencer' : null
 }
 
-/** A capture as the server tells it; `desligada`: it makes no query until a person requests one. */
+/** A capture of the server; `desligada`: no query until a person requests one. */
 export type Capture = Omit<CaptureState, 'estado'> & { estado: CaptureState['estado'] | 'desligada' }
 type CaptureLamp = 'unlit' | 'steady' | 'waiting' | 'blocked' | 'stopped'
 
@@ -94,12 +94,12 @@ export function lampOf(capture: Capture): CaptureLamp {
   return isOfAll(capture) ? 'waiting' : lamps[capture.estado]
 }
 
-/** Documents do not arrive, and somebody should know that of this company. */
+/** Documents do not arrive for a reason of this company. */
 export function isTroubled(capture: Capture): boolean {
   return lampOf(capture) === 'stopped' || lampOf(capture) === 'blocked'
 }
 
-/** Percent of the authority's sequence already received, or null when there is nothing left to go through. */
+/** Percent of the authority's sequence received; null when nothing is left. */
 export function captureProgress({ ultimoNsu, maxNsu }: Capture): number | null {
   const last = Number(ultimoNsu)
   const total = Number(maxNsu)
@@ -130,13 +130,13 @@ export function captureSentence(capture: Capture, now: Date): string {
 
 export interface Watch {
   lamp: CaptureLamp
-  /** Something needs a person; queries are planned; none is planned; or the server does not tell. */
+  /** Needs a person; queries planned; none planned; or not reported by the server. */
   state: 'trouble' | 'well' | 'off' | 'untold'
   title: string
   detail: string
 }
 
-/** The state of the captures of all companies together: the worst one decides. Null while none is in use. */
+/** State of the captures of all companies: the worst one. Null if none is in use. */
 export function watchOf(all: readonly CompanyRow[], now: Date): Watch | null {
   const companies = all.filter(({ ativa }) => ativa)
   if (companies.length === 0) return null

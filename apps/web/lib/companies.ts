@@ -5,17 +5,17 @@ import { useDisconnectedSince } from './connection.ts'
 import { bareCnpj, hasWords, isPartOfCnpj, plain } from './matching.ts'
 import { useScreenQuery } from './query.ts'
 
-/** How often a list of companies is refreshed: thousands of them are megabytes. */
+/** Refresh interval by number of companies, because thousands are megabytes. */
 export function companiesRefreshMs(companies: readonly CompanyRow[] | undefined): number {
   return companies && companies.length > 500 ? 60_000 : 10_000
 }
 
-/** All companies of the workspace, for every screen that shows something of them. */
+/** All companies of the workspace. */
 export function useCompanies({ errorToast = false }: { errorToast?: boolean } = {}) {
   return useScreenQuery(listCompanies, { query: {} }, { refreshMs: companiesRefreshMs, errorToast })
 }
 
-/** The companies, unless the server does not respond or the last refresh failed: then the known state of their captures may be outdated. */
+/** The companies, unless the server is down or the last refresh failed: captures may be stale. */
 export function useWatchedCompanies() {
   const { data, error } = useCompanies()
   const away = useDisconnectedSince() !== null
@@ -73,7 +73,7 @@ export function useNamesakeCnpj(id: string | null | undefined): string | undefin
   return !id ? undefined : namesakesOf(companies).get(id)
 }
 
-/** The companies as something to choose from, and its words. The CNPJ is always shown, because a choice here gives access. */
+/** Choices of companies. Always shows the CNPJ, because a choice here gives access. */
 export function useCompanyChoices() {
   const { data: items = [] } = useCompanies()
   return {

@@ -34,7 +34,7 @@ function setDisconnectedSince(next: number | null) {
   for (const listener of listeners) listener()
 }
 
-/** When the server last responded, while several calls in a row get no response; null when it responds. */
+/** Time of the last response while several calls in a row fail; null when connected. */
 export function readDisconnectedSince(): number | null {
   return disconnectedSince
 }
@@ -43,7 +43,7 @@ export function useDisconnectedSince(): number | null {
   return useSyncExternalStore(watchConnection, readDisconnectedSince)
 }
 
-/** Calls `listener` whenever the connection is lost or is back. Returns a function that ends this. */
+/** Calls `listener` when the connection is lost or restored. Returns an unsubscribe function. */
 export function watchConnection(listener: () => void): () => void {
   listeners.add(listener)
   return () => listeners.delete(listener)

@@ -35,7 +35,7 @@ function show() {
 
 function close() {
   if (location.hash !== contactHash) return
-  // If it was opened here, closing goes back; after a link from outside there is no entry to go back to.
+  // Goes back if it was opened here; a link from outside has no entry to go back to.
   if (history.state?.contact) return history.back()
   history.replaceState(history.state, '', location.pathname + location.search)
   changed()

@@ -20,7 +20,7 @@ const given = (family: Family, ending: 'a' | 'o') => ({
   statuses: statusFilter[family.id],
   /** Entries of the menu "Manifestar". */
   answers: answerTypes(family),
-  /** The article of the documents, and the ending of words that agree with them: "emitida", "emitido". */
+  /** Article of the documents and ending of their adjectives: "emitida", "emitido". */
   ending,
   selectedOne: `selecionad${ending}`,
   selectedMany: `selecionad${ending}s`,
@@ -31,7 +31,7 @@ export interface DocumentKind extends ReturnType<typeof given> {
   /** In the navigation. */
   label: string
   icon: LucideIcon
-  /** More words by which Ctrl+K finds the list. */
+  /** Search words for Ctrl+K. */
   keywords: string
   title: string
   subtitle: string
@@ -45,7 +45,7 @@ export interface DocumentKind extends ReturnType<typeof given> {
   newMany: string
   /** How many the first capture has brought. */
   arrived: readonly [one: string, many: string]
-  /** In the agenda: what a capture asks for, and documents to answer. */
+  /** Texts of the agenda for a capture and for documents to answer. */
   agenda: { capture: string; one: string; many: string }
   /** Leads to the list. */
   seeAll: string
@@ -53,7 +53,7 @@ export interface DocumentKind extends ReturnType<typeof given> {
   openOne: string
   /** "Procurar … nas notas". */
   among: string
-  /** As what its documents count in reports, as choices; the first is what the companies pay. */
+  /** Report subjects that count its documents; the first is what companies pay. */
   counted: readonly [Counted, ...Counted[]]
   print: typeof printDanfe | typeof printDacte
   /** Name of the printed form. */

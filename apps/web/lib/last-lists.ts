@@ -7,7 +7,7 @@ import { currentSession, listsKey, ownerOf, readOwned } from './session.ts'
 const keptMaxMs = 7 * 24 * 3_600_000
 // Parameters of a list without search and filters except its period.
 const usual: ReadonlySet<string> = new Set(['TipoDFe', 'DataDe', 'DataAte', 'PaginaAtual'])
-// A server that does not respond, and what a proxy says then.
+// No response, or the status of a proxy without one.
 const noResponse = new Set([0, 502, 503, 504])
 
 interface KeptList {

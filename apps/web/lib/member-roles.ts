@@ -1,6 +1,6 @@
 import type { MemberRole } from '@vigia/contract/route'
 
-/** How people call what somebody is in a workspace. */
+/** Texts of the roles in a workspace. */
 export const memberRoleWords: Record<MemberRole, { label: string; about: string }> = {
   administrador: { label: 'Administrador', about: 'Tudo, também certificados, equipe e integrações.' },
   fiscal: { label: 'Fiscal', about: 'Responde e exporta documentos e cuida das empresas, sem os certificados.' },

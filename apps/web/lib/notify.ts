@@ -7,7 +7,7 @@ type Toast = typeof toast
 const { promise: toaster, resolve: showWith } = Promise.withResolvers<Toast>()
 const { promise: firstWords, resolve: speak } = Promise.withResolvers<void>()
 
-/** `firstWords` is kept as soon as something is said; `showWith` tells that there is somebody who shows toasts now. */
+/** `firstWords` resolves with the first toast; `showWith` registers the toaster. */
 export { firstWords, showWith }
 
 function say(words: (toast: Toast) => void) {
@@ -28,13 +28,13 @@ interface ToastAction {
 
 const always = Number.POSITIVE_INFINITY
 
-/** An error stays until it is closed or retracted, unless the screen shows it too; one with the same title is replaced. */
+/** An error stays until closed or retracted, unless it is on screen; equal titles replace it. */
 export function notifyError(title: string, { onScreen, ...options }: Options & { onScreen?: boolean } = {}) {
   const duration = onScreen ? undefined : always
   say((toast) => toast.error(title, { ...options, id: options.id ?? title, duration }))
 }
 
-/** Removes a toast: what failed has succeeded, or what it says is read elsewhere. */
+/** Removes a toast that is obsolete or read elsewhere. */
 export function retract(id: string) {
   void toaster.then((toast) => toast.dismiss(id))
 }
@@ -53,7 +53,7 @@ export function notifyInfo(title: string, options: Options = {}) {
   say((toast) => toast.info(title, { ...options, duration: undefined }))
 }
 
-/** Something has begun: it stays until a toast with the same id tells how it ended. */
+/** A started action: the toast stays until one with the same id reports the result. */
 export function notifyBeginning(title: string, options: Options & { id: string }) {
   say((toast) => toast.info(title, { ...options, duration: always }))
 }

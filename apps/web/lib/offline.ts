@@ -2,7 +2,7 @@ import { useEffect } from 'react'
 import { whenIdle } from './query.ts'
 import { useSession } from './session.ts'
 
-/** Keeps the application in the browser for times without a connection, once somebody has signed in and the screen has what it shows. */
+/** Stores the application for offline use after login, once the screen has loaded. */
 export function useOffline() {
   const signedIn = useSession().session !== null
   useEffect(() => {

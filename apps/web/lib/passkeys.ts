@@ -6,17 +6,17 @@ import { dataOf } from './query.ts'
 
 const library = () => import('@simplewebauthn/browser')
 
-/** Whether this browser can use passkeys at this address, which has to be a name. */
+/** Whether this browser supports passkeys at this address, which must be a host name. */
 export function arePasskeysHere(): boolean {
   return window.isSecureContext && 'PublicKeyCredential' in window && !/^[\d.]+$|^\[/.test(location.hostname)
 }
 
-/** No passkey came of it; `message` is for the person. */
+/** A failed request for a passkey; `message` is for the person. */
 export class PasskeyError extends Error {
   override name = 'PasskeyError'
 }
 
-/** Asks for a passkey; throws PasskeyError when the person or the device gives none. */
+/** Asks for a passkey; throws PasskeyError on failure. */
 export async function askForPasskey(): Promise<PasskeyAnswer> {
   const [{ startAuthentication }, envelope] = await Promise.all([library(), call(challengePasskey, {})])
   const optionsJSON = dataOf(envelope) as Parameters<typeof startAuthentication>[0]['optionsJSON']

@@ -6,7 +6,7 @@ export type PlanType = keyof typeof planKinds
 
 type PlanUse = Pick<Plan, 'tipoPlano' | 'situacao' | 'empresas'>
 
-/** The plan that is chosen at first: the current one, or the smallest that has room for the companies. */
+/** The initially selected plan: the current one, or the smallest that fits the companies. */
 export function suggestedPlan({ tipoPlano, empresas }: PlanUse): PlanType {
   const fits = (type: PlanType) => (planKinds[type].companiesMax ?? Number.POSITIVE_INFINITY) >= empresas.usadas
   const types: PlanType[] = [1, 2, 3]

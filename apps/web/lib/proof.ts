@@ -15,7 +15,7 @@ function changed() {
   for (const listener of listeners) listener()
 }
 
-/** Asks the person for a proof; calls that are refused meanwhile wait for the same one. Whether it was given. */
+/** Asks for a proof of identity; calls refused meanwhile share it. Resolves to the success. */
 export function askForProof(): Promise<boolean> {
   if (!waiting) {
     // No dialog is there: a page of a visitor.

@@ -45,8 +45,7 @@ export function useScreenQuery<R extends RouteDefinition>(
   return result
 }
 
-// One toast for each failure, which goes as soon as the query succeeds: further attempts that fail the same way show nothing until then. The
-// screen says it too, and keeps saying it.
+// One toast per failure until the query succeeds; the screen shows the failure, too.
 function useFailureToast(query: UseQueryResult<unknown, Error> | null, path: string, question: string) {
   const told = useRef('')
   const error = query?.error ?? null
@@ -74,11 +73,11 @@ export async function read<R extends RouteDefinition>(
   return dataOf(await call(route, input, options))
 }
 
-// Large responses are refreshed rarely, and a message does not change that much: thousands of companies are megabytes.
+// Large responses are refreshed rarely, after messages too: thousands of companies are megabytes.
 const rarelyMs = 60_000
 const restMs = 10_000
 
-/** Refreshes at once the queries that are refreshed periodically; a hidden tab does it when it becomes visible. */
+/** Refreshes the periodic queries at once; a hidden tab does it when it becomes visible. */
 export async function refreshLive() {
   const now = Date.now()
   await queryClient.invalidateQueries({
@@ -100,7 +99,7 @@ function refreshMsOf(query: Query): number {
 interface ActionOptions<R extends RouteDefinition> {
   /** False when the screen shows the failure, or this failure, itself. */
   errorToast?: boolean | ((error: Error) => boolean)
-  /** The screen shows the failure too, and the toast goes by itself. */
+  /** The screen also shows the failure, so the toast disappears by itself. */
   onScreen?: boolean
   onSuccess?: (envelope: Envelope<RouteData<R>>) => void
   onError?: (error: Error) => void
@@ -147,7 +146,7 @@ export function isEmpty(error: unknown): boolean {
   return error instanceof ApiError && error.message === empty
 }
 
-/** The response, or its failure as an error: `success` alone decides, whatever the data (section 7). */
+/** Returns the response or throws its failure: `success` alone decides (section 7). */
 export function accepted<T>(envelope: Envelope<T>): Envelope<T> {
   if (!envelope.success) throw new ApiError(envelope.message, 200, { errors: envelope.errors })
   return envelope
@@ -158,29 +157,26 @@ export function loadFailure(error: unknown): string {
   return `Erro ao carregar dados: ${errorMessage(error)}`
 }
 
-/** The toast of an action that failed (section 7); after the last attempt section 8 has a text of its own. */
+/** Toast of a failed action (section 7); section 8 has its own text after the last attempt. */
 export function actionFailure(error: unknown): string {
   const gaveUp = error instanceof ApiError && isRetryable(error.status)
   return `Erro na operação: ${gaveUp ? errorMessage(error) : actionMessage(error)}`
 }
 
-/** The joined errors of a response, else its message, else `otherwise`. */
+/** Joined errors of a response, else its message, else `otherwise`. */
 export function actionMessage(error: unknown, otherwise?: string): string {
   const errors = error instanceof ApiError ? error.errors.filter((text) => text !== '') : []
   return errors.length > 0 ? errors.join(', ') : errorMessage(error, otherwise)
 }
 
-// The login screen already says that the session ended.
+// The login screen already shows the end of the session.
 function isSignedOut(error: Error): boolean {
   return error instanceof ApiError && error.status === 401
 }
 
 const idleCheckMs = 2_000
 
-/**
- * Calls `fetchCode` once no call is running, checked every two seconds, because what the screen shows comes first. Returns a function that
- * cancels it.
- */
+/** Calls `fetchCode` once no call runs, checked every two seconds. Returns a cancel function. */
 export function whenIdle(fetchCode: () => Promise<unknown>): () => void {
   const timer = setInterval(() => {
     if (queryClient.isFetching() > 0) return

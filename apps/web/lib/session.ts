@@ -9,7 +9,7 @@ export interface WebSession {
 
 interface SessionState {
   session: WebSession | null
-  /** The server refused the token; the login screen says so. */
+  /** The server refused the token; shown on the login screen. */
   expired: boolean
 }
 
@@ -17,7 +17,7 @@ interface SessionState {
 const sessionKey = 'vigia.session'
 /** Searches in this browser, with their owner; deleted with the session. */
 export const searchesKey = 'vigia.searches'
-/** The lists that the installed application shows without a connection, and whose they are; they do not outlive the session either. */
+/** Lists for offline use, with their owner; deleted with the session. */
 export const listsKey = 'vigia.lists'
 /** The screen with which a session begins. */
 const start = '/dashboard'
@@ -49,7 +49,7 @@ export function openSession(session: WebSession) {
   changeState({ session, expired: false })
 }
 
-/** Goes on in another workspace; nothing that was read or typed in this one comes along. */
+/** Switches to another workspace; data read or typed in this one is dropped. */
 export function changeWorkspace(session: WebSession) {
   forgetOthers(null)
   localStorage.setItem(sessionKey, JSON.stringify(session))
@@ -74,10 +74,10 @@ export function expireSession(token: string | undefined) {
   changeState({ session: null, expired: true })
 }
 
-/** With this hash in its address the login screen says that the session has ended: pages without the router lead there. */
+/** Hash that makes the login screen show an expired session; used by pages without the router. */
 export const expiredHash = '#expirada'
 
-/** The login screen has told it: other screens may be opened again. */
+/** Called when the login screen has shown it: other screens may open again. */
 export function forgetExpiry() {
   if (state.expired) changeState({ ...state, expired: false })
 }
@@ -85,7 +85,7 @@ export function forgetExpiry() {
 /** Owner of data in this browser: a person in one workspace. */
 export const ownerOf = (session: WebSession | null): string | null => session && `${session.email} ${session.wsId}`
 
-// Deletes what anybody else has left in this browser, or the same person in another workspace.
+// Deletes data of other people, or of another workspace, in this browser.
 function forgetOthers(session: WebSession | null) {
   const owner = ownerOf(session)
   for (const [storage, key] of [

@@ -1,6 +1,6 @@
 import type { SiteSettings } from '@vigia/contract/site'
 
-/** The settings of this installation, which the server writes into every page; empty where it did not, and outside a browser. */
+/** Settings of the installation, written by the server into every page; else empty. */
 export const site: Partial<SiteSettings> = readSettings()
 
 function readSettings(): Partial<SiteSettings> {

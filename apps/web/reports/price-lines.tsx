@@ -12,7 +12,7 @@ const linesMax = 5
 const width = 800
 const height = 220
 const edge = 12
-// Told apart without colours too.
+// Distinct without colours.
 const dashes = ['', '7 4', '2 4', '12 4 2 4', '4 2']
 
 /** Prices as lines over the months, like the table below. Skips other units: not comparable. */

@@ -44,7 +44,7 @@ export function readQuestion(params: URLSearchParams, today: Date): ReportQuesti
   }
 }
 
-/** The address of a question. The period always stands in it: who gets the link sees the same. */
+/** Writes a question to an address, always with the period: its readers see the same. */
 export function writeQuestion({
   subject,
   group,
@@ -74,7 +74,7 @@ export function periodOf(
   return { from: moveMonth(from, by), to: moveMonth(to, by) }
 }
 
-/** The list of the documents behind a number of a row, or of all rows: as many as were counted in it. */
+/** Address of the documents behind a number of one row, or of all rows. */
 export function documentsOf(question: ReportQuestion, row: Pick<ReportRow, 'chave'> | null, which: Compared): string {
   const { subject, group, company } = question
   const isMonth = row && group === 'mes'

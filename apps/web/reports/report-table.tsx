@@ -129,7 +129,7 @@ interface CellsProps {
 
 function Cells({ figures, row, question }: CellsProps) {
   const { documentos, valor, anterior, anoAnterior, impostos } = figures
-  // A total of what a search found is not that of a list.
+  // A total of a search has no matching list.
   const linked = row !== undefined && (row !== null || question.search === '')
   const number = (value: number | null, which: Compared, text: string): ReactNode => {
     if (!linked || !value) return text

@@ -38,7 +38,7 @@ import { ReportTable } from './report-table.tsx'
 
 const refreshMs = 60_000
 
-/** Purchases, issued notes and freight by whom, what and when: a picture, its table, and the documents behind each number. */
+/** Reports on purchases, issued notes and freight: a chart, a table and links to documents. */
 export function ReportsPage() {
   const [params, setParams] = useSearchParams()
   const question = readQuestion(params, new Date())

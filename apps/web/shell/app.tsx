@@ -21,7 +21,7 @@ export function App() {
   )
 }
 
-// The code of the toasts is loaded with the first toast, and after two seconds in any case: a lost connection must still be reported.
+// Loads the toasts with the first one, or after two seconds to report a lost connection.
 function Toasts() {
   const [Toaster, show] = useState<ComponentType>()
   useEffect(() => {

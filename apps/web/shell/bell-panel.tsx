@@ -56,7 +56,7 @@ export function BellPanel({ trigger, open, onOpenChange }: BellPanelProps) {
   )
 }
 
-// Also when the link leads to the screen that is here already, with another query: nothing else would tell that it changed.
+// Also for a link to the current screen with another query, because nothing else announces it.
 function focusScreen() {
   const main = document.getElementById('conteudo')
   // A part that the address names has it by now.
@@ -110,7 +110,7 @@ interface PageProps {
   items: readonly AnnouncementRow[]
   temMais: boolean
   fresh: ReadonlySet<string>
-  /** Somebody goes to what an announcement is about. */
+  /** Called when a person opens the subject of an announcement. */
   onFollow: () => void
 }
 
@@ -196,7 +196,7 @@ function Announcement({ announcement, fresh, now, onFollow }: AnnouncementProps)
         <p className={fresh ? 'font-semibold' : ''}>
           {fresh && <span className="sr-only">Não lido: </span>}
           {only ? (
-            // All of it can be pressed.
+            // The whole entry is clickable.
             <Link to={only} onClick={onFollow} className="after:absolute after:inset-0 group-hover:underline">
               {titulo}
             </Link>

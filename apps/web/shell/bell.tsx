@@ -12,7 +12,7 @@ interface BellProps {
   onOpenChange: (open: boolean) => void
 }
 
-/** Everything that the workspace was told; the count is that of what the person has not read. */
+/** Announcements of the workspace, with the count of unread ones. */
 export function Bell(panel: BellProps) {
   const { data, error } = useAnnouncements()
   if (isUnknownCall(error)) return null

@@ -6,7 +6,7 @@ const WorkspaceSwitcher = lazyWithTrigger('menu', () =>
   import('./workspace-switcher.tsx').then((module) => module.WorkspaceSwitcher),
 )
 
-/** In which workspace this is, for who is in several, and the way to the others. */
+/** The current workspace, for people in several, with a way to the others. */
 export function ChosenWorkspace({ name }: { name: string }) {
   return (
     <WorkspaceSwitcher

@@ -11,7 +11,7 @@ interface SurveyService {
   logout?(): Promise<void>
 }
 
-/** The survey for signed-in people, where the installation has one; a failure to load it is only logged. */
+/** Survey for logged-in people, if the installation has one; a loading failure is only logged. */
 export function useFeedbackSurvey() {
   useEffect(() => (site.pesquisa ? openSurvey(site.pesquisa) : undefined), [])
 }
@@ -22,7 +22,7 @@ function openSurvey({ endereco, ambiente }: NonNullable<SiteSettings['pesquisa']
   const service = () => (globalThis as typeof globalThis & { formbricks?: SurveyService }).formbricks
   const close = () => {
     clearTimeout(timer)
-    // A script that is only removed still runs when it arrives; one that belongs to another document does not.
+    // A removed script still runs when it arrives; one of another document does not.
     document.implementation.createHTMLDocument().adoptNode(script)
   }
   const fail = (reason: unknown) => {

@@ -9,7 +9,7 @@ const serverTimeoutMs = 30_000
 const keepAliveMs = 15_000
 
 interface Listener {
-  /** It connects now, for the first time or again: what comes first once it is connected was missed. */
+  /** Connecting, also again: the first messages after it were missed. */
   onConnecting: () => void
   onConnected: () => void
   onMessage: (message: HubMessage) => void
@@ -60,8 +60,8 @@ export function createHubConnection(
         if (again) onInterruption()
       } catch (error) {
         if (stopped) return
-        // The calls of the page find out whether the session has ended (section 8: here a failure is only logged). The library tells the
-        // status of a refusal only in its message.
+        // Other calls detect an expired session (section 8: here it is only logged). The library
+        // has the status of a refusal only in its message.
         if (String(error).includes("Status code '401'")) onInterruption()
         throw error
       }

@@ -23,7 +23,7 @@ import { Tooltip } from '../ui/overlay/tooltip.tsx'
 import { listTarget, SavedViews, useSavedViews } from './saved-views.tsx'
 import { WatchLink } from './watch-link.tsx'
 
-/** A screen, and the number of the dashboard that stands beside it; with `onlyWaiting` it is there while something waits. */
+/** A screen and its number of the dashboard; with `onlyWaiting` hidden at zero. */
 interface Item {
   to: string
   label: string

@@ -3,7 +3,7 @@ import { buttonClass } from '../ui/button.tsx'
 import { Logo } from '../ui/logo.tsx'
 import { useTitle } from '../ui/page.tsx'
 
-/** Inside the application for who has a session, alone for a visitor. */
+/** Within the application for logged-in people, alone for visitors. */
 export function NotFoundPage() {
   useTitle(`Página não encontrada · ${productName}`)
   return (

@@ -12,7 +12,7 @@ const shortLength = 130
 const linkClass =
   'min-h-6 whitespace-nowrap rounded-control font-semibold text-brand underline underline-offset-3 pointer-coarse:min-h-8'
 
-/** One line over every screen when trial or plan end, or the plan is too small; nothing while all is well. */
+/** One line on every screen about an ending trial or plan, or one too small; else nothing. */
 export function PlanNotice({ onIntent }: { onIntent: () => void }) {
   const now = useNow()
   const contact = useContact()

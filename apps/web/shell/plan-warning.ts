@@ -2,7 +2,7 @@ import type { Plan } from '@vigia/contract/workspace'
 
 const soonMs = 3 * 24 * 3_600_000
 
-/** How urgent it is to tell a person about the plan; null when all is well. The text is the server's. */
+/** Urgency of a notice about the plan; null if there is none. The text comes from the server. */
 export function planWarning(plan: Plan, now: Date): 'warning' | 'info' | null {
   const { limite, usadas } = plan.documentosNoMes
   if (plan.situacao === 'encerrado' || plan.capturaPausada) return 'warning'

@@ -39,7 +39,7 @@ function Proof() {
   const action = useAction(proveIdentity, {
     errorToast: false,
     onSuccess: () => settleProof(true),
-    // The second factor may have been switched on meanwhile.
+    // The second factor may have been turned on since.
     onError: () => void account.refetch(),
   })
   const field = byCode ? 'codigo' : 'senha'

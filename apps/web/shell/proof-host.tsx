@@ -5,12 +5,12 @@ import { whenIdle } from '../lib/query.ts'
 
 const ProofDialog = lazyWithPreload(() => import('./proof-dialog.tsx').then((module) => module.ProofDialog))
 
-/** Asks who the person is when a call was refused for want of that; the code is loaded when it first happens. */
+/** Asks for a proof of identity after a call was refused without one; loaded when idle. */
 export function ProofHost() {
   const wanted = useProofWanted()
   const [needed, setNeeded] = useState(false)
   if (wanted && !needed) setNeeded(true)
-  // Without a connection it could not be loaded any more.
+  // Loaded early, because it could not be loaded without a connection.
   useEffect(() => whenIdle(ProofDialog.preload), [])
   // The next person to log in must not be asked for this one's proof.
   useEffect(() => () => settleProof(false), [])

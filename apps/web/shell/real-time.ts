@@ -8,7 +8,7 @@ import type { HubConnection } from './hub.ts'
 import { createMessageToasts, type HubMessage, inBursts } from './messages.ts'
 
 const logText = 'Erro ao conectar WebSocket:'
-// The library is larger than most screens, and on a slow line their data comes first; messages that arise meanwhile are sent afterwards.
+// The library is large, so screen data comes first on a slow line; messages are sent later.
 const screenFirstMs = 2_000
 
 // Missed messages arrive right after connecting.
@@ -71,7 +71,7 @@ function listen(session: Pick<WebSession, 'token' | 'wsId'>, isRead: () => boole
       console.info(logText, error)
     }
   }
-  // After the last delay the library gives up; these events say that it may work now.
+  // The library gives up after the last delay; these events suggest that it works again.
   const connectIf = (reason: boolean) => {
     if (reason) void connect()
   }

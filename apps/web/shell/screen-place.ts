@@ -6,7 +6,7 @@ const placesKey = 'vigia.places'
 const placesMax = 50
 const restoreMaxMs = 5_000
 
-/** A new screen starts at its top and gets the focus, for screen readers; going back restores the scroll position. */
+/** A new screen starts at the top with the focus; going back restores the scroll position. */
 export function useScreenPlace() {
   const main = useRef<HTMLElement>(null)
   const { pathname, hash, key } = useLocation()

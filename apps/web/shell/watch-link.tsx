@@ -11,7 +11,7 @@ import { Tooltip } from '../ui/overlay/tooltip.tsx'
 // and not its name.
 const linkName = 'Situação da captura'
 
-/** Whether the captures are running, as one lamp with a text; it leads to the companies, which show the details. */
+/** A lamp with the state of the captures, linked to the companies. */
 export function WatchLink({ collapsed, onFollow }: { collapsed: boolean; onFollow?: (() => void) | undefined }) {
   const watch = useWatch()
   const words = useId()

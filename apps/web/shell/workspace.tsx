@@ -40,13 +40,13 @@ interface WorkspaceProps {
   children: ReactNode
 }
 
-/** The authenticated layout; without a session it renders nothing and sends the person to /login. */
+/** The authenticated layout; without a session it redirects to /login. */
 export function Workspace({ preload, children }: WorkspaceProps) {
   const { session, expired } = useSession()
   const location = useLocation()
   const [cameWithSession] = useState(session !== null)
   if (!session) {
-    // After a logout the next login starts at the dashboard; after an expired session it returns to the same screen.
+    // After a logout the next login starts at the dashboard; after an expiry at the same screen.
     const left = cameWithSession && !expired
     return <Navigate to="/login" replace state={left ? {} : { from: location.pathname + location.search, expired }} />
   }
@@ -147,7 +147,7 @@ function Layout({ preload, children }: WorkspaceProps) {
 }
 
 function signOut() {
-  // The token is deleted here whatever the server responds; the call only ends the session there too.
+  // Deletes the token here, whatever the server responds to the call that ends the session.
   call(logout, {}).catch(() => undefined)
   closeSession()
   dismissNotifications()

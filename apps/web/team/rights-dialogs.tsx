@@ -34,7 +34,7 @@ const bodyOf = ({ papel, idsEmpresas, acessoAte }: Choice) => ({
   acessoAte: acessoAte === '' ? null : acessoAte,
 })
 
-/** Asks whom to invite, and what they may. */
+/** Form of an invitation and its rights. */
 export function InviteDialog({ onClose }: { onClose: () => void }) {
   const [email, setEmail] = useState('')
   const [choice, setChoice] = useState<Choice>({ papel: 'fiscal', idsEmpresas: null, acessoAte: '' })
@@ -77,7 +77,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
   )
 }
 
-/** Asks what a person may from now on. */
+/** Form for changing the rights of a member. */
 export function ChangeRightsDialog({ person, onClose }: { person: Person; onClose: () => void }) {
   const [choice, setChoice] = useState(() => choiceOf(person))
   const [problems, setProblems] = useState<Problems>({})

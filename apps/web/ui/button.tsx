@@ -25,7 +25,7 @@ export const buttonClass = cva(
 )
 
 interface ButtonProps extends ComponentProps<'button'>, VariantProps<typeof buttonClass> {
-  /** Shows that the action is running; the button stays, with the focus that it has, and ignores a second press. */
+  /** The action is running: the button keeps its focus and ignores further presses. */
   busy?: boolean
 }
 

@@ -8,7 +8,7 @@ import { copyText } from './copy.ts'
 interface CopyButtonProps {
   text: string
   label: string
-  /** The label stands beside the icon. */
+  /** Shows the label beside the icon. */
   labelled?: boolean
   tabIndex?: number
   className?: string

@@ -1,10 +1,10 @@
-/** Puts `text` on the clipboard; false when the browser does not allow it. */
+/** Copies `text` to the clipboard; false if the browser refuses. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)
     return true
   } catch {
-    // Without HTTPS the clipboard API is missing, and a browser may refuse it: execCommand may still work.
+    // Fallback to execCommand: without HTTPS there is no clipboard API, and browsers may refuse it.
   }
   const area = document.createElement('textarea')
   area.value = text

@@ -14,7 +14,7 @@ globalThis.window?.addEventListener('offline', () => {
   wasOffline = true
 })
 
-/** Catches unexpected errors, most often a script that did not come: an older release, or no network. */
+/** Catches unexpected errors, usually a missing script: an older release, or no network. */
 export class ErrorBoundary extends Component<ErrorBoundaryProps, { failed: boolean; offline: boolean }> {
   override state = { failed: false, offline: false }
   #isGone = false
@@ -40,7 +40,7 @@ export class ErrorBoundary extends Component<ErrorBoundaryProps, { failed: boole
     removeEventListener('online', this.#comeBack)
   }
 
-  // The browser is online a moment before the server can be reached, and a reload that fails leaves the application.
+  // Waits for the server, because browsers are online earlier, and a failed reload is final.
   readonly #comeBack = (): void => {
     fetch('/health').then(
       ({ ok }) => this.#reload(ok),

@@ -1,7 +1,7 @@
 import { clsx } from 'clsx'
 import { Fragment } from 'react'
 
-/** A long key in groups of four. The gaps are margins: selecting, searching and copying see the key without spaces. */
+/** A long key in groups of four, separated by margins: copying gives it without spaces. */
 export function GroupsOfFour({ text, className }: { text: string; className?: string }) {
   return (
     <span className={clsx('font-mono text-xs tracking-[-0.045em]', className)}>

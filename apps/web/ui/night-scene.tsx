@@ -1,11 +1,11 @@
 import { clsx } from 'clsx'
 import { useId } from 'react'
 
-// Widths of the reflection, read downwards like the bars of a key: near the house short and bright, far from it long and faint.
+// Widths of the reflection, top down: short and bright near the house, then long and faint.
 const reflection = [34, 52, 26, 70, 44, 88, 58, 30, 104, 66, 124, 48, 90, 140, 72]
 
 interface NightSceneProps {
-  /** Sets `--horizon`, where the sea begins, and `--house`, how wide the picture of the house is. */
+  /** Sets `--horizon`, the top of the sea, and `--house`, the width of the house. */
   className: string
   houseClassName: string
 }

@@ -10,9 +10,9 @@ interface PageProps {
   /** Loading message in the line of the title: nothing moves when it disappears. */
   waiting?: string | undefined
   action?: ReactNode
-  /** The title stands in the header of the application, and the content begins at its top. */
+  /** Shows the title in the header of the application, with the content at the top. */
   compact?: boolean
-  /** Stands beside the title of a compact page. */
+  /** Content beside the title of a compact page. */
   beside?: ReactNode
   children: ReactNode
 }
@@ -53,7 +53,7 @@ export function TitlePlace() {
   )
 }
 
-// At its end, what leads to other pages is above where toasts come: one would take a click, and stay for as long as the pointer does.
+// Keeps links at the end above the toasts, which would take clicks.
 const roomForToasts = 'not-print:has-[[data-pages]]:pb-40'
 
 /** Title, one sentence, the primary action on the right; then the content. */

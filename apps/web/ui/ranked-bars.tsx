@@ -7,7 +7,7 @@ interface RankedBarsProps {
   valueName: string
 }
 
-/** A bar for each row, with a mark at what it was before. A picture of a table: what it says is in the table too. */
+/** A bar per row with a mark for the earlier value. Decorative: the table has the same data. */
 export function RankedBars({ label, rows, beforeName, valueName }: RankedBarsProps) {
   const highest = Math.max(1, ...rows.flatMap(({ value, before }) => [value, before]))
   const share = (value: number) => `${Math.max(0, Math.min(100, (value / highest) * 100))}%`

@@ -5,7 +5,7 @@ export function saveFile(blob: Blob, name: string) {
   setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }
 
-/** Starts a download of an address; the page can be used meanwhile. */
+/** Starts a download without leaving the page. */
 export function startDownload(url: string, name: string) {
   const link = document.createElement('a')
   link.href = url

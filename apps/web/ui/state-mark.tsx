@@ -10,7 +10,7 @@ const marks: Record<LampState, { icon: LucideIcon; className: string }> = {
   unlit: { icon: CircleDashed, className: 'text-muted' },
 }
 
-/** The state of one thing, quiet while all is well; the lamp itself is in the navigation only. The component that uses it writes the text beside it. */
+/** Mark for a state, quiet if all is well. The caller writes the text beside it. */
 export function StateMark({ state, className }: { state: LampState; className?: string }) {
   const { icon: Icon, className: colour } = marks[state]
   return <Icon aria-hidden data-mark={state} className={clsx('size-4 shrink-0', colour, className)} />

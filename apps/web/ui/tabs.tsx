@@ -8,7 +8,7 @@ interface TabsProps {
   tabs: readonly { value: string; label: ReactNode; content: ReactNode }[]
 }
 
-/** Tabs that stay in sight while what they show is scrolled; only the content of the selected one is rendered. */
+/** Sticky tabs; only the content of the selected one is rendered. */
 export function Tabs({ label, value, onChange, tabs }: TabsProps) {
   return (
     <Radix.Root value={value} onValueChange={onChange} className="flex-1">

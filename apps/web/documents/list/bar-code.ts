@@ -1,6 +1,6 @@
 import { parseKey } from '@vigia/dfe/families/lookup'
 
-/** The part of the browser's BarcodeDetector that is used here (https://wicg.github.io/shape-detection-api). */
+/** The used part of the browser's BarcodeDetector (https://wicg.github.io/shape-detection-api). */
 export interface BarCodeReader {
   detect(picture: HTMLVideoElement): Promise<{ rawValue: string }[]>
 }
@@ -35,7 +35,7 @@ function readerClass(): BarCodeReaderClass | undefined {
   return (globalThis as { BarcodeDetector?: BarCodeReaderClass }).BarcodeDetector
 }
 
-/** The first chave among the bar codes of a picture; of a form in contingency one of them is none. */
+/** The first chave among bar codes; a contingency form also has one without a chave. */
 export function chaveIn(codes: readonly { rawValue: string }[]): string | null {
   return codes.map(({ rawValue }) => parseKey(rawValue.trim())).find((key) => key?.valid)?.text ?? null
 }

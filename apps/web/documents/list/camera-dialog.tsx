@@ -12,7 +12,7 @@ import { cameraProblem, chaveIn, createBarCodeReader } from './bar-code.ts'
 const lookMs = 200
 const patienceMs = 15_000
 
-/** Looks through the camera for the bar code of a DANFE or DACTE and goes to its document. */
+/** Scans the bar code of a DANFE or DACTE with the camera and opens its document. */
 export function CameraDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog
@@ -76,7 +76,7 @@ function Viewfinder({ onClose }: { onClose: () => void }) {
   )
 }
 
-/** Waits for a picture with a chave; says meanwhile what to do. The camera is off when it is over. */
+/** Waits for a picture with a chave and gives hints. Turns the camera off at the end. */
 async function findChave(video: HTMLVideoElement, say: (hint: string) => void, signal: AbortSignal): Promise<string> {
   const reader = createBarCodeReader()
   const stream = await navigator.mediaDevices.getUserMedia({

@@ -31,7 +31,7 @@ export interface Column {
   optional?: boolean
 }
 
-/** In the order of the table; those with `home` and the optional ones are ours, the others are in the specification. */
+/** In table order; those with `home` and the optional ones are ours, the others specified. */
 export const columns: readonly Column[] = [
   { id: 'numero', label: 'Número', width: 60, least: 50 },
   { id: 'emitente', label: 'Emitente', width: 336, least: 160, order: 'emitente' },
@@ -52,7 +52,7 @@ export const columns: readonly Column[] = [
   { id: 'reforma', label: 'IBS/CBS (informativo)', width: 176, text: reformText, optional: true },
 ]
 
-// Values of 2026 are neither owed nor of use to anybody, and the label of the column says so.
+// Values of 2026 are not due and give no credit; the column label says so.
 function reformText({ reforma }: DocumentRow): string | null {
   if (!reforma) return null
   const { presenca, ibs, cbs, achados } = reforma
@@ -92,7 +92,7 @@ export interface ShownColumn {
 // In a narrower table the widths of the specification's columns do not fit beside a complete chave.
 const roomyWidth = 908
 
-/** The columns of a table `width` pixels wide: all that are chosen and not empty, shown as second lines where the table is too narrow. */
+/** Columns for a table of `width` pixels: chosen, not empty, as second lines if it is narrow. */
 export function layOut(hidden: readonly ColumnId[], contents: CellContents, width: number): ShownColumn[] {
   const all = columns.filter(({ id }) => !hidden.includes(id) && !contents.empty.includes(id))
   const tight = width < roomyWidth
@@ -124,7 +124,7 @@ export function layOut(hidden: readonly ColumnId[], contents: CellContents, widt
     })
 }
 
-/** The columns that are hidden in this browser, for each list; the one that names the document cannot be hidden. */
+/** Columns hidden in this browser, by list; the column naming the document is always shown. */
 export function useHiddenColumns(list: string): [ColumnId[], (id: ColumnId, shown: boolean) => void] {
   const key = `vigia.columns.${list}`
   const [hidden, setHidden] = useState(() => readHidden(localStorage.getItem(key)))
@@ -138,7 +138,7 @@ export function useHiddenColumns(list: string): [ColumnId[], (id: ColumnId, show
   ]
 }
 
-/** The columns that an address hides; null: it says nothing of them. */
+/** Columns hidden by an address; null if it has no setting. */
 export function readHiddenColumns(address: string): ColumnId[] | null {
   if (address === '') return null
   const ids = address.split('.')
@@ -150,7 +150,7 @@ export function writeHiddenColumns(hidden: readonly ColumnId[]): string {
   return hidden.join('.') || '-'
 }
 
-// An optional column that is shown stands in the list with a plus.
+// A plus marks optional columns that are shown.
 function writeHidden(hidden: readonly ColumnId[]): string {
   return JSON.stringify(
     columns.flatMap(({ id, optional }) =>

@@ -40,7 +40,7 @@ const compactSkeletonRows = Array.from({ length: 18 }, (_, index) => index)
 const tightClass =
   '@max-[908px]/list:[&_th]:text-xs @max-[908px]/list:[&_td]:text-sm @max-[908px]/list:[&_td_.font-mono]:text-[11px]'
 
-// Rows of 36 pixels, of 44 under a finger: two lines, the second in small print, without air around them.
+// Rows of 36 pixels, 44 for touch: two lines, the second in small print, without padding.
 const compactClass =
   '[&_tbody>tr]:h-9 pointer-coarse:[&_tbody>tr]:h-11 [&_tbody>tr>td]:py-0 [&_tbody>tr>td]:align-middle [&_tbody>tr>td]:leading-4 [&_tbody_.text-xs]:leading-3.5 [&_td_label]:-my-1.5 [&_td>button]:-my-1 [&_thead_label]:-my-2 [&_thead_button]:h-6 [&_td_a]:min-h-0'
 const rightAligned: readonly ColumnId[] = ['numero', 'valor']
@@ -85,7 +85,7 @@ export function DocumentsTable(list: DocumentsListProps) {
             <th
               key={id}
               scope="col"
-              // Its arrow stands over the padding of the next header.
+              // Its arrow overlaps the padding of the next header.
               className={clsx(head, rightAligned.includes(id) && 'text-right', own === order && 'z-11')}
               aria-sort={own === order ? (ascending ? 'ascending' : 'descending') : undefined}
             >
@@ -133,7 +133,7 @@ export function DocumentsTable(list: DocumentsListProps) {
 interface OrderButtonProps {
   current: boolean
   ascending: boolean
-  /** The arrow stands before the word: on its other side the next header would cover it. */
+  /** The arrow comes first, because the next header would cover it on the other side. */
   before: boolean
   onClick: () => void
   children: string

@@ -24,7 +24,7 @@ interface EmptyListProps {
 export function EmptyList({ kind, filters, companies, pageCount, counted, onChange }: EmptyListProps) {
   const today = new Date()
   const chosen = isNarrowed(filters)
-  // The current month is in no label: a person who searches for one note must learn that it is of another month.
+  // The current month has no label: a search must still learn that the note is of another one.
   const wider: Filters = chosen
     ? { ...filters, period: null, page: 1 }
     : { ...filters, period: lastDays(today, 89), page: 1 }

@@ -11,7 +11,7 @@ export interface Filters {
   company: string
   participation: string
   status: string
-  /** Until when the next answer can be given, days (aaaa-MM-dd) both inclusive, and which one it is. */
+  /** Range of days (aaaa-MM-dd, inclusive) for the next deadline, and its answer. */
   dueFrom: string
   dueTo: string
   dueAnswer: Due['para'] | ''
@@ -35,7 +35,7 @@ export interface Filters {
   amountTo: string
   order: ListOrder
   ascending: boolean
-  /** The columns that the address hides, whatever the person chose; empty: it says nothing of them, '-': it hides none. */
+  /** Columns hidden by the address, overriding the person; empty: no setting, '-': none. */
   hidden: string
   page: number
 }
@@ -74,7 +74,7 @@ export const reformChoices: readonly { code: (typeof reformFilters)[number]; lab
   { code: 'achados', label: 'Com achado de IBS/CBS' },
 ]
 
-/** The choice of that name; empty: there is none. */
+/** The choice with that name; empty if there is none. */
 export function choiceOf<const Code extends string>(
   choices: readonly { code: Code }[],
   value: string | null | undefined,

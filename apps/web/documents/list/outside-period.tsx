@@ -14,7 +14,7 @@ interface OutsidePeriodProps {
   onChange: (part: Partial<Filters>) => void
 }
 
-// More of them are one click away all the same.
+// The others are one click away.
 const monthsShown = 3
 
 /** Matches of a search outside the period, counted by month, each with a link. */

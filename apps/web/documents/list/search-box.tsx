@@ -35,7 +35,7 @@ interface Suggestion {
 
 const icons = { Emitentes: Store, Empresas: Building2, 'Pesquisas recentes': History }
 
-/** The search field, with suggestions below it while a person types (WAI-ARIA: combobox with a list). */
+/** Search field with suggestions below it (WAI-ARIA: combobox with a list). */
 export function SearchBox({ id, kind, companies, text, onText, onChoose }: SearchBoxProps) {
   const field = useRef<HTMLInputElement>(null)
   const [asked, setAsked] = useState(false)

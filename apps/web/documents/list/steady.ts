@@ -1,7 +1,7 @@
 import type { DocumentRow } from '@vigia/contract/documents'
 import { type RefObject, useEffect, useMemo, useState } from 'react'
 
-/** A page of the list, as far as it matters here. */
+/** The used fields of a page of the list. */
 interface ListPage {
   items: readonly DocumentRow[]
   totalDeItens?: number
@@ -20,7 +20,7 @@ export function countNews(shown: ListPage, next: ListPage, isFirst: boolean): nu
   return isFirst ? Math.max(fresh, more) : more
 }
 
-/** The rows of `shown` in their order, with what `next` says of them. */
+/** Rows in the order of `shown`, with the data of `next`. */
 export function holdRows(shown: ListPage, next: ListPage): readonly DocumentRow[] {
   const latest = new Map(next.items.map((row) => [row.idDfe, row]))
   return shown.items.map((row) => latest.get(row.idDfe) ?? row)
@@ -31,14 +31,14 @@ interface Steadying {
   list: string
   /** When the page came. */
   updatedAt: number
-  /** When somebody last asked for the newest. */
+  /** Time of the last request for the newest page. */
   askedAt: number
   isFirst: boolean
-  /** Somebody is about to do something with a row. */
+  /** Whether a person is about to use a row. */
   busy: boolean
 }
 
-/** The page to show: while somebody is busy with the rows, no row moves, and `waiting` documents that have come wait until `show` is called. */
+/** The page to show: rows do not move while a person is busy; `waiting` documents need `show`. */
 export function useSteadyPage<P extends ListPage>(page: P | undefined, steadying: Steadying) {
   const { list, updatedAt, askedAt, isFirst, busy } = steadying
   const [shown, setShown] = useState({ list, page, updatedAt })
@@ -54,7 +54,7 @@ export function useSteadyPage<P extends ListPage>(page: P | undefined, steadying
   return { page: steady, waiting, show: () => setShown({ list, page, updatedAt }) }
 }
 
-/** Whether somebody has scrolled down, or points at `region` with a mouse. */
+/** Whether the page is scrolled, or a mouse points at `region`. */
 export function useHand(region: RefObject<HTMLElement | null>): boolean {
   const [scrolled, setScrolled] = useState(false)
   const [pointing, setPointing] = useState(false)

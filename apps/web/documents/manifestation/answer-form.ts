@@ -21,7 +21,7 @@ type AnswerInput = z.input<ReturnType<typeof answerValues>>
 type AnswerOutput = z.output<ReturnType<typeof answerValues>>
 export type AnswerForm = UseFormReturn<AnswerInput, unknown, AnswerOutput>
 
-/** The form of an answer, validated by section 5; the server checks what else the authority requires of some answers. */
+/** Form of an answer, validated by section 5; the server checks further rules of the authority. */
 export function useAnswerForm({ code, begin = '' }: AnswerType): AnswerForm {
   return useForm<AnswerInput, unknown, AnswerOutput>({
     resolver: zodResolver(answerValues(code)),
@@ -35,7 +35,7 @@ interface Sending {
   said: AnswerOutput
 }
 
-/** Sends once per press, in as many batches as needed; a failure of the whole is shown like that of any other action. */
+/** Sends once per press, in batches; a failure of the whole is shown as for other actions. */
 export function useSending(
   kind: DocumentKind,
   answer: AnswerType,

@@ -14,7 +14,7 @@ const texts = {
   valorAlterado: 'Escreva o novo valor, com até 500 caracteres.',
 }
 
-/** Fields of the CT-e that a Carta de Correção corrects; without any, the text above is the correction. */
+/** CT-e fields that a Carta de Correção corrects; without any, the text is the correction. */
 export function CorrectionsFields({ form }: { form: AnswerForm }) {
   const { fields, append, remove } = useFieldArray({ control: form.control, name: 'correcoes' })
   return (
@@ -52,7 +52,7 @@ interface CorrectionProps {
 function CorrectionRow({ form: { register, formState }, index, onRemove }: CorrectionProps) {
   const { submitCount, touchedFields, errors } = formState
   const [bornAt] = useState(submitCount)
-  // Adding a correction validates all of them at once, also the new one, which is still empty.
+  // Errors only after an edit, because adding a correction also validates the new, empty one.
   const problem = (field: keyof typeof texts) => {
     const looked = submitCount > bornAt || touchedFields.correcoes?.[index]?.[field]
     return looked && errors.correcoes?.[index]?.[field] ? texts[field] : undefined
@@ -88,7 +88,7 @@ function CorrectionRow({ form: { register, formState }, index, onRemove }: Corre
           variant="ghost"
           size="icon"
           aria-label={`Remover a correção ${index + 1}`}
-          // A field that loses the focus shows its error, which would move this button away while it is pressed.
+          // Keeps the focus, because an error on blur would move this button while it is pressed.
           onMouseDown={(event) => event.preventDefault()}
           onClick={onRemove}
         >

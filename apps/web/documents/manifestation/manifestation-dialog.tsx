@@ -40,7 +40,7 @@ interface ManifestationDialogProps {
 
 const footerClass = 'flex flex-wrap justify-end gap-2 border-line border-t px-5 py-3.5'
 
-/** Explains an answer, says to how many documents it goes and which are left out, sends it, and shows the result of each. */
+/** Explains an answer, counts and skips documents, sends it, and shows the result of each. */
 export function ManifestationDialog({ open, ids: chosen, onClose, ...rest }: ManifestationDialogProps) {
   const { onSent, onSelectAgain, ...about } = rest
   const { kind, answer, known } = about
@@ -197,7 +197,7 @@ const notAllowed = ({ idDfe, numero, motivo }: Barred[number]): SendingResult =>
   repeatable: false,
 })
 
-// It stays until somebody has read it: the selection is empty.
+// Stays until it is read, because the selection is empty.
 function leftOutNote(kind: DocumentKind, barred: Barred, onSelectAgain: (ids: string[]) => void) {
   const names = barred.slice(0, namedMax).map(({ numero, emitente }) => `${kind.short} ${numero} de ${emitente}`)
   const rest = barred.length - names.length

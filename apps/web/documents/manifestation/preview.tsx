@@ -62,7 +62,7 @@ interface PreviewBlockProps {
   preview: ReturnType<typeof usePreview>
 }
 
-/** To how many documents an answer goes, and which are left out and why. */
+/** Number of documents for an answer, and the skipped ones with reasons. */
 export function PreviewBlock({ kind, total, preview }: PreviewBlockProps) {
   const now = useNow(60_000)
   if (preview.error && !preview.data) {

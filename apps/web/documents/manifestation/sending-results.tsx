@@ -92,7 +92,7 @@ export function countsOf(results: readonly SendingResult[]): string {
 
 const shownMax = 300
 
-// The number of a document that was not sent and was never on the screen is not known: those are counted.
+// Unsent documents that were never on the screen have no known number: they are counted.
 function linesOf(kind: DocumentKind, results: readonly SendingResult[], known: SendingResultsProps['known']) {
   const unnamed = new Map<string, number>()
   const lines = results.flatMap(({ idDfe, numero, situacao, mensagem }) => {

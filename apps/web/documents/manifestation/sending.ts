@@ -7,7 +7,7 @@ export const batchSize = 300
 export interface SendingResult {
   idDfe: string
   numero: number | null
-  /** `aceita`: the call succeeded and the response says nothing about this document. */
+  /** `aceita`: the call succeeded, and the response does not mention this document. */
   situacao: ManifestedDocument['situacao'] | 'nao-enviada' | 'aceita'
   mensagem: string
   /** Sending it again may have another result. */
@@ -27,8 +27,8 @@ interface SendingOptions {
 }
 
 /**
- * Sends batch after batch. A batch that is refused as a whole does not stop the others; one whose response is lost does, because the next
- * one would most likely be lost too.
+ * Sends batches in sequence. A refused batch does not stop the others; a lost response does,
+ * because the next one would most likely be lost, too.
  */
 export async function sendInBatches(ids: readonly string[], { send, onProgress, stopped }: SendingOptions) {
   const results: SendingResult[] = []

@@ -133,7 +133,7 @@ interface StepButtonProps {
   label: string
   hint: string
   icon: ReactNode
-  /** There is none further. */
+  /** Whether this is the end of the list. */
   ended: boolean
   onStep: () => void
 }

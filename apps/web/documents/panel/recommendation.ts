@@ -24,7 +24,7 @@ interface Circumstances {
   document: DocumentRow
   /** Why only the summary arrived. */
   missing: string | null
-  /** Notes of the same issuer to the same company, this one included; null when that is not known. */
+  /** Notes of the issuer to this company, including this one; null: unknown. */
   ofIssuer: number | null
 }
 
@@ -36,7 +36,7 @@ const [ciencia, unknown] = [1, 3]
 const carrierNext =
   'A transportadora pode agora emitir um CT-e de substituição (Ajuste SINIEF 9/07, cláusula décima sétima) ou, se o transporte não começou e não passaram 168 horas da autorização, cancelar este (cláusula décima quarta); até lá o CT-e continua valendo na SEFAZ.'
 
-/** Follows the open deadline of the document; for an unknown supplier it asks instead of recommending an answer. */
+/** Recommends by the open deadline; for an unknown supplier it asks instead. */
 export function recommend({ kind, document, missing, ofIssuer }: Circumstances): Recommendation {
   const print: Action[] = document.notaCompleta ? [{ does: 'print' }] : []
   const { prazo, eventoEmEnvio, status } = document
@@ -137,7 +137,7 @@ function askWhoItIs(ofIssuer: number | null, until: string | null): Recommendati
   }
 }
 
-// Says that an issuer is new only when the number of its notes is known.
+// Calls an issuer new only when the number of its notes is known.
 function evidence(ofIssuer: number | null): string {
   if (ofIssuer === null) return ''
   if (ofIssuer <= 1) return 'É a primeira nota deste emitente para esta empresa. '

@@ -64,7 +64,7 @@ const values = [
 function Items({ items }: { items: Reform['itens'] }) {
   const [all, setAll] = useState(false)
   const shown = all ? items : items.slice(0, shownFirst)
-  // A column that no item fills says nothing.
+  // Omits columns without values.
   const columns = values.filter(([name]) => items.some((item) => item[name] !== ''))
   return (
     <>

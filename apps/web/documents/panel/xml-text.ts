@@ -1,4 +1,4 @@
-/** The text of an XML file with one element per line, indented; nothing in it is changed but the space between elements. */
+/** Indents an XML text, one element per line; changes only white space between elements. */
 export function indentXml(text: string): string {
   const parts = text.replace(/>\s+</g, '><').split(/(?<=>)(?=<)/)
   let depth = 0

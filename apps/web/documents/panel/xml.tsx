@@ -12,7 +12,7 @@ import { indentXml } from './xml-text.ts'
 // Limit of displayed text, because more would slow down a phone.
 const shownMax = 400_000
 
-/** The file as the authority delivered it, indented for reading; copying and saving give the original file. */
+/** The XML, indented for reading; copying and saving give the original file. */
 export function PanelXml({ row }: { row: DocumentRow }) {
   const xml = useQuery({
     queryKey: [downloadXml.path, row.idDfe],

@@ -9,7 +9,7 @@ import { Button } from '../../ui/button.tsx'
 pdfjs.GlobalWorkerOptions.workerSrc = worker
 
 const options = {
-  // The fonts are embedded in the documents; system fonts would make the same document look different on every machine.
+  // Documents embed their fonts; system fonts would change them on every machine.
   useSystemFonts: false,
   // A document that is closed before it is rendered is no reason for a warning.
   verbosity: pdfjs.VerbosityLevel.ERRORS,
@@ -22,7 +22,7 @@ interface PdfPagesProps {
   onProblem: (message: string) => void
 }
 
-/** All pages of a PDF one below the other, as wide as the container, with a text layer for selection and screen readers. */
+/** All pages of a PDF in container width, with a text layer for selection and screen readers. */
 export function PdfPages({ file, loading, onProblem }: PdfPagesProps) {
   const box = useRef<HTMLElement>(null)
   const width = useRoom(box)
@@ -98,7 +98,7 @@ interface NearPageProps {
   room: RefObject<HTMLElement | null>
 }
 
-// A note of nine hundred items has thirty pages, and a phone has no memory for thirty pictures: only pages near the viewport are rendered.
+// Renders only pages near the viewport, because a phone lacks memory for thirty pictures.
 function NearPage({ number, width, room }: NearPageProps) {
   const paper = useRef<HTMLDivElement>(null)
   const [near, setNear] = useState(number === 1)

@@ -15,7 +15,7 @@ interface PrintFile {
   problem: string | null
 }
 
-/** Hands documents to the print dialog of the browser as one PDF, which the server makes meanwhile. */
+/** Prints documents as one PDF of the server with the browser's print dialog. */
 export function usePrint(): { print: (documents: Body) => void; busy: boolean } {
   const isGone = useGone()
   const action = useMutation({

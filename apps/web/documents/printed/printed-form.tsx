@@ -58,13 +58,13 @@ export function PrintedForm({ row }: { row: Printed }) {
   )
 }
 
-/** Saves the printed form as {title}.pdf; it is fetched on the press, unless it is already loaded. */
+/** Saves the printed form as {title}.pdf; fetches it on press unless it is loaded. */
 export function SavePdfButton({ row, children }: { row: Printed; children: string }) {
   const client = useQueryClient()
   const save = useMutation({
     mutationFn: async () => {
       const fetch = () => client.fetchQuery(pdfOf(row))
-      // Closing the form cancels its query; the download goes on.
+      // Closing the form cancels its query, but the download continues.
       return fetch().catch((error) => (error instanceof CancelledError ? fetch() : Promise.reject(error)))
     },
     onSuccess: (pdf) => saveFile(pdf, `${fileName(printedTitle(row))}.pdf`),

@@ -7,7 +7,7 @@ import { useScreenKeys } from '../../ui/hooks/screen-keys.ts'
 const Palette = lazyWithPreload(() => import('./palette.tsx').then((module) => module.Palette))
 const KeysHelp = lazyWithPreload(() => import('./keys-help.tsx').then((module) => module.KeysHelp))
 
-/** The button and the keys that open the palette, and the key that tells all keys. */
+/** Button and keys for the palette, and the key for the list of keys. */
 export function PaletteOpener({ onIntent }: { onIntent: (path: string) => void }) {
   const [shown, setShown] = useState<'palette' | 'keys' | null>(null)
   const [needed, setNeeded] = useState<ReadonlySet<string>>(new Set())

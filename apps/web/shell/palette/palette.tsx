@@ -30,7 +30,7 @@ interface PaletteProps {
   onKeys: () => void
 }
 
-/** One field for everything that can be gone to (WAI-ARIA: combobox with a list that stays open). */
+/** Command palette (WAI-ARIA: combobox with a list that stays open). */
 export function Palette({ open, onClose, onIntent, onKeys }: PaletteProps) {
   const keys = (
     <Button variant="ghost" size="sm" onClick={onKeys}>

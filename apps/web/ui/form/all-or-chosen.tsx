@@ -24,7 +24,7 @@ interface AllOrChosenProps<Item> {
   onlyChosen?: boolean
 }
 
-/** All of many things, or several of them. */
+/** Choice of all items or of several. */
 export function AllOrChosen<Item>({ offered, chosen, onChange, error, onlyChosen = false }: AllOrChosenProps<Item>) {
   const { label, all, some, count, ...choices } = offered
   return (

@@ -4,9 +4,9 @@ import { type ComponentProps, type ReactNode, useEffect, useRef } from 'react'
 
 interface CheckboxProps extends Omit<ComponentProps<'input'>, 'type' | 'children'> {
   label: ReactNode
-  /** Only screen readers get the label: the box stands alone in a target large enough for a finger. */
+  /** Shows only the box, in a target large enough for a finger; the label is for screen readers. */
   bare?: boolean
-  /** Some of the items that it stands for are selected, and some are not. */
+  /** Only some of its items are selected. */
   partly?: boolean
 }
 
@@ -31,7 +31,7 @@ export function Checkbox({ label, bare = false, partly = false, className, ...re
         <input
           ref={input}
           type="checkbox"
-          // Not as hidden text: the row would contain its name twice, for screen readers and for the browser's search.
+          // Not as hidden text, because the row would contain its name twice.
           aria-label={bare && typeof label === 'string' ? label : undefined}
           className="peer absolute inset-0 m-0 size-full cursor-[inherit] appearance-none rounded-[4px] border border-line-strong bg-surface checked:border-brand checked:bg-brand indeterminate:border-brand indeterminate:bg-brand disabled:opacity-55"
           {...rest}

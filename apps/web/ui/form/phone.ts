@@ -4,7 +4,7 @@ export function phoneDigits(text: string): string {
   return (digits.length > 11 && digits.startsWith('55') ? digits.slice(2) : digits).slice(0, 11)
 }
 
-/** (DD) NNNNN-NNNN, as far as it has been typed. */
+/** Formats typed digits as (DD) NNNNN-NNNN. */
 export function maskPhone(text: string): string {
   const digits = phoneDigits(text)
   if (digits.length <= 2) return digits && `(${digits}`

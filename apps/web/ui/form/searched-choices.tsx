@@ -13,7 +13,7 @@ export interface SearchedChoicesProps<T> {
   matches: (item: T, typed: string) => boolean
   chosen: readonly string[]
   onChange: (chosen: readonly string[]) => void
-  /** Said when there is nothing to choose from, and when nothing matches. */
+  /** Text for an empty list, and for no match. */
   none: string
   nothing: string
 }

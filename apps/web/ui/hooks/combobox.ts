@@ -1,6 +1,6 @@
 import { type KeyboardEvent, useState } from 'react'
 
-/** The keys and the open state of a field with a list below it (WAI-ARIA: combobox with a list); the field keeps the focus. */
+/** Keys and open state of a combobox with a list (WAI-ARIA); the field keeps the focus. */
 export function useCombobox<T>(options: readonly T[], onChoose: (option: T) => void) {
   const [open, setOpen] = useState(false)
   const [active, setActive] = useState(-1)

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react'
 
-/** Tells whether the person left before the action of the component ended: then the result is shown as a toast. */
+/** Whether the person left before an action ended: the result then needs a toast. */
 export function useGone(): () => boolean {
   const gone = useRef(false)
   const path = useRef('')

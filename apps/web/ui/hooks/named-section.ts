@@ -1,7 +1,7 @@
 import { useEffect } from 'react'
 import { NavigationType, useLocation, useNavigationType } from 'react-router'
 
-/** Leads to the section that the address names, to its heading or its switch; again when `settled`, because what stands above it has loaded then. */
+/** Scrolls to the section in the address; again when `settled`, after content above has loaded. */
 export function useNamedSection(settled: boolean) {
   const { hash, key } = useLocation()
   const returned = useNavigationType() === NavigationType.Pop && key !== 'default'

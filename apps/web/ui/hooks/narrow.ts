@@ -1,6 +1,6 @@
 import { type RefObject, useLayoutEffect, useState, useSyncExternalStore } from 'react'
 
-/** Whether the element is narrower than `width` pixels, whatever the width of the screen, the zoom and the side navigation. */
+/** Whether the element is narrower than `width` pixels, whatever the width of the screen. */
 export function useNarrow(ref: RefObject<HTMLElement | null>, width: number): boolean {
   const [narrow, setNarrow] = useState(() => window.innerWidth < width)
   useLayoutEffect(() => {

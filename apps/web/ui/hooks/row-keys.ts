@@ -29,7 +29,7 @@ export function useRowKeys(): void {
       if (event.key.startsWith('Arrow') && (goToControl(row, event.key) || goToRow(row, event.key)))
         event.preventDefault()
     }
-    // Otherwise Tab would go from another control of the row to its link, and Shift+Tab would not leave it either.
+    // Keeps one tab stop per row: otherwise Tab would go from a control to the link of its row.
     const onFocus = ({ target }: FocusEvent) => {
       for (const control of controlsOf(rowOf(target))) control.tabIndex = control === target ? 0 : besideLink
     }
@@ -55,7 +55,7 @@ function goToControl(row: Element, key: string): boolean {
   return next !== undefined
 }
 
-// To the same control of the next row; to the link from where there is no row yet, and with the letters.
+// Goes to the same control of the next row, or to its link if the focus was elsewhere.
 function goToRow(row: Element | null, key: string): boolean {
   const step = rowSteps[key]
   if (step === undefined) return false

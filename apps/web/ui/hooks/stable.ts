@@ -1,6 +1,6 @@
 import { useCallback, useLayoutEffect, useRef } from 'react'
 
-/** A handler whose identity never changes and which calls the latest `handler`: for memoised children. */
+/** A handler with constant identity that calls the latest `handler`, for memoised children. */
 export function useStable<Arguments extends unknown[]>(handler: (...args: Arguments) => void) {
   const latest = useRef(handler)
   useLayoutEffect(() => {

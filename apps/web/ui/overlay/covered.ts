@@ -5,10 +5,10 @@ export function isCovered(): boolean {
   return document.body.hasAttribute(mark)
 }
 
-// Dialogs block the scrolling of the page under them with react-remove-scroll, which leaves this mark.
+// Mark of react-remove-scroll, with which dialogs block scrolling of the page.
 const mark = 'data-scroll-locked'
 
-/** Calls `listener` whenever the page is covered or uncovered. Returns a function that ends this. */
+/** Calls `listener` when the page is covered or uncovered. Returns an unsubscribe function. */
 export function watchCovered(listener: () => void): () => void {
   const observer = new MutationObserver(listener)
   observer.observe(document.body, { attributeFilter: [mark] })

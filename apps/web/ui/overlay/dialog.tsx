@@ -51,7 +51,7 @@ export function Dialog({ open, onClose, title, description, actions, className, 
   )
 }
 
-/** For buttons that leave a form: pressing one must not make the field that has the focus complain. */
+/** For buttons that leave a form: pressing must not validate the focused field. */
 export function keepFocus(event: MouseEvent): void {
   event.preventDefault()
 }

@@ -23,7 +23,7 @@ export function useFocusReturn() {
   }
 }
 
-// A menu is closed by then, so the focus goes back to the button that opened it.
+// A menu is closed by then: the focus returns to the button that opened it.
 function focusTarget(active: Element | null): Element | null {
   const opener = active?.closest('[role=menu]')?.getAttribute('aria-labelledby')
   return (opener && document.getElementById(opener)) || active

@@ -73,7 +73,7 @@ interface Press {
   key: string | null
 }
 
-// As a browser does it: the click follows unless somebody has taken care of the press.
+// Like a browser: the click follows unless a handler prevented the press.
 function repeat({ key }: Press, button: HTMLButtonElement) {
   const options = { bubbles: true, cancelable: true }
   const event = key ? new KeyboardEvent('keydown', { ...options, key }) : new PointerEvent('pointerdown', options)

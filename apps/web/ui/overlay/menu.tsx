@@ -73,7 +73,7 @@ interface MenuCheckProps {
   children: ReactNode
 }
 
-/** One of several options that can be on together; the menu stays open. */
+/** An option of several that can be on together; the menu stays open. */
 export function MenuCheck({ checked, onChange, disabled = false, children }: MenuCheckProps) {
   return (
     <Radix.CheckboxItem

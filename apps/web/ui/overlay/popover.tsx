@@ -9,7 +9,7 @@ interface PopoverProps {
   open: boolean
   onOpenChange: (open: boolean) => void
   className: string
-  /** Whether the focus went elsewhere on purpose when it closes; otherwise it returns to the trigger. */
+  /** Whether the focus moved deliberately on closing; otherwise it returns to the trigger. */
   keepsFocus?: () => boolean
   children: ReactNode
 }

@@ -18,7 +18,7 @@ interface SidePanelProps {
   children: ReactNode
 }
 
-/** A panel with the details of something on the page: it slides in from the right, and fills a phone. */
+/** A details panel that slides in from the right, and fills a phone. */
 export function SidePanel({ open, onClose, title, actions, returnTo, onKeyDown, className, children }: SidePanelProps) {
   const focusReturn = useFocusReturn()
   return (

@@ -24,7 +24,7 @@ interface TooltipProps {
 export function Tooltip({ text, when = true, children }: TooltipProps) {
   const child = useRef<HTMLElement>(null)
   const [wrapped, setWrapped] = useState(Balloon.isLoaded)
-  // Wrapped, the child is another element: it would lose the focus, or the click that a finger is about to end.
+  // Wrapping replaces the element, which loses its focus or a click in progress.
   const wrap = useStable(() => {
     if (Balloon.isLoaded() && !child.current?.matches(':focus, :active')) setWrapped(true)
   })

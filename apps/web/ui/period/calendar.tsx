@@ -11,7 +11,7 @@ interface CalendarProps {
 const weekdays = ['dom', 'seg', 'ter', 'qua', 'qui', 'sex', 'sáb']
 const stepClass = buttonClass({ variant: 'ghost', size: 'icon' })
 
-/** A month in which a range of days is chosen; loaded only when somebody opens it. */
+/** A month for choosing a range of days; loaded on first use. */
 export function Calendar({ selected, onSelect }: CalendarProps) {
   return (
     <DayPicker

@@ -4,7 +4,7 @@ import { writeMonth } from './days.ts'
 import { monthChoices, withEnd } from './months.ts'
 
 interface MonthSelectsProps {
-  /** Before the ids of both. */
+  /** Prefix of both ids. */
   id: string
   from: string
   to: string

@@ -25,7 +25,7 @@ export function readMonths(from: string | null, to: string | null, max: number):
   return from <= to && to < moveMonth(from, max) ? { from, to } : null
 }
 
-/** The period when one of its ends is chosen: the other end follows where it would be too long, or ended before it began. */
+/** Changes one end of a period; moves the other if it would be too long or reversed. */
 export function withEnd(period: Months, end: 'from' | 'to', month: string, max: number): Months {
   const next = { ...period, [end]: month }
   if (next.from > next.to) return { from: month, to: month }
