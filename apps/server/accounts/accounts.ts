@@ -26,7 +26,7 @@ import { tokenHash } from './tokens.ts'
 import { hasPasskeys } from './webauthn.ts'
 
 const networkLimit: Limit = { name: 'cadastro', times: 300, withinMs: 3_600_000 }
-// Whoever has many networks: each sign-up sends a letter of ours to an address that somebody typed.
+// Limit over all networks: each sign-up sends a mail to an address that anybody may have typed.
 const installationLimit: Limit = { name: 'cadastros', times: 3_000, withinMs: 3_600_000 }
 // Half of them is kept for networks that made none.
 const firstLimit: Limit = { name: 'primeiro cadastro', times: 1, withinMs: 3_600_000 }

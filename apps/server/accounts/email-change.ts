@@ -93,7 +93,7 @@ export async function createEmailChange(
 ): Promise<{ token: string; expiresAt: Date } | 'taken' | null> {
   const other = await findAccount({ db }, mail.email)
   return inWorkspace({ db }, owner.workspaceId, async ({ db }) => {
-    // Locked: whoever asks for another one now finds this link, and ends it.
+    // Locked: a concurrent request for another e-mail then finds this link and ends it.
     await lockAccount({ db }, owner)
     if ((await findNewEmail({ db }, owner)) !== mail.email) return null
     return other ? 'taken' : createLink({ db, vault }, newEmailLink, owner, mail)
@@ -143,7 +143,7 @@ export async function changeEmail({ db, config }: WithConfig, text: string, { ad
         update account set email = ${email}
          where workspace_id = ${place.workspaceId} and id = ${place.accountId}`.execute(db)
     })
-    // Those in letters to the old e-mail too.
+    // Links in mails to the old e-mail end, too.
     await endLinks({ db }, owner)
     if (rows[0]!.writtenTo) {
       const payload = { at: new Date().toISOString(), address }

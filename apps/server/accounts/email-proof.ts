@@ -15,7 +15,7 @@ export function isWrittenTo(ctx: WithMail): RawBuilder<boolean> {
   return isAsked(ctx) ? sql`email_proved_at is not null` : sql`entered_at is not null`
 }
 
-/** Where the person of an account is written to; null: nowhere. `ctx.db` is a transaction inside the workspace. */
+/** E-mail at which an account gets mail; null: none. `ctx.db` is a transaction inside the workspace. */
 export async function findRecipient(
   { db, config }: WithConfig,
   { workspaceId, accountId }: Owner,

@@ -5,23 +5,23 @@ import { readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { repeat } from '../platform/jobs/loop.ts'
 
-/** Who asked for a link that itself asks for no login: a session or an API key of a workspace, by its public id. */
+/** Session or API key (by public id) of a workspace that requested a link usable without login. */
 export interface Holder {
   workspaceId: number
   publicId: string
 }
 
-/** What a link leads to. */
+/** Scope of the data behind a link. */
 export interface Led {
-  /** The companies of which it tells; null: of all. */
+  /** Companies that it covers; null: all. */
   companies: readonly number[] | null
-  /** It is for administrators. */
+  /** For administrators only. */
   whole?: boolean
 }
 
 const lookEveryMs = 2_000
 
-// Rights that became less count for what is fetched from then on.
+// Reduced rights apply to everything fetched after the change.
 async function isHeld(
   ctx: WithDatabase,
   { workspaceId, publicId }: Holder,

@@ -12,7 +12,7 @@ export interface LinkKind {
   /** The page that it opens, in the address before the token. */
   page: string
   hours: number
-  /** What people are told of one that does not work. */
+  /** Messages for links that do not work. */
   unknown: string
   used: string
   expired: string

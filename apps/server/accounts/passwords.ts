@@ -98,7 +98,7 @@ export async function changePassword(
       : null
     return inWorkspace({ db }, session.workspaceId, async (ctx) => {
       const account = await lockAccount(ctx, session)
-      // What was checked may have been replaced since.
+      // The password may have been replaced since it was checked.
       if (passwordHash === null || account?.password_hash !== known) {
         await recordAudit(ctx, session, 'senha', 'Troca de senha recusada: a senha atual não conferiu.')
         return false
@@ -120,7 +120,7 @@ export async function requirePassword(
   refused: string,
 ): Promise<void> {
   const { home } = session
-  // Of those who share a login nobody keeps the others out.
+  // Tries with a shared login count per session: one visitor must not lock the others out.
   const who = `${home.workspaceId}/${home.accountId}${session.shared ? ` ${session.publicId}` : ''}`
   const matches = await inTurn(`account ${who}`, async () => {
     await countTry({ db }, currentLimit, who)
@@ -159,7 +159,7 @@ export async function replacePassword(
   { passwordHash, how, keep }: { passwordHash: string; how: 'link' | 'session'; keep?: string },
 ): Promise<{ email: string }> {
   const { workspaceId, accountId, address } = owner
-  // The new e-mail too: whoever had the old password may have asked for it.
+  // Clear the new e-mail, too: an intruder with the old password may have requested it.
   const { rows } = await sql<{ name: string; email: string; wasProved: boolean; writtenTo: boolean }>`
     update account set password_hash = ${passwordHash}, new_email = null
      where workspace_id = ${workspaceId} and id = ${accountId}
@@ -174,7 +174,7 @@ export async function replacePassword(
       : { passkeys: [], keys: [], webhooks: [], rules: [], people: [], atHome: '' }
   await endLinks({ db }, owner, how === 'link' ? undefined : ['password', 'new-email'])
   await endSessionsOf({ db }, { workspaceId, accountId }, keep === undefined ? undefined : tokenHash(keep))
-  // Who had the old password may have made one.
+  // An intruder with the old password may have created a calendar.
   let calendars = 0
   await inEachPlace({ db }, { workspaceId, accountId }, async (place) => {
     if (await endCalendar({ db }, place)) calendars++
@@ -185,9 +185,9 @@ export async function replacePassword(
     session: `Senha trocada com a senha atual; as outras sessões foram encerradas${andCalendars}.`,
   }[how]
   await recordAudit({ db }, { workspaceId, accountId, accountName: account.name, address }, 'senha', sentence)
-  // Whoever had the link reads the mailbox.
+  // Using the link proves access to the mailbox.
   if (how === 'link') await prove({ db }, owner)
-  // Their names were typed by who had the account before: perhaps a stranger, who would write to this person with them.
+  // Without a proved e-mail, a stranger may have typed these names in order to mail them to this person.
   const ways = wasProved ? { closed, open: await listWaysIn({ db }, owner) } : {}
   const payload = { at: new Date().toISOString(), address, how, ...ways }
   if (how === 'link' || account.writtenTo)

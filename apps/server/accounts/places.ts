@@ -42,7 +42,7 @@ export async function inEachPlace(
   if (elsewhere.length > 0) await enterWorkspace(ctx, home.workspaceId)
 }
 
-/** Ends all sessions of a person, but for the one of which `keep` is the hash. `ctx.db` is a transaction inside the home. */
+/** Ends all sessions of a person but that of the hash `keep`. `ctx.db` is a transaction in the home. */
 export async function endSessionsOf({ db }: WithDatabase, home: Place, keep?: Buffer): Promise<void> {
   const others = keep === undefined ? sql`true` : sql`token_hash <> ${keep}`
   await inEachPlace({ db }, home, async ({ workspaceId, accountId }) => {
@@ -55,7 +55,7 @@ export async function reconnectPagesOf(ctx: WithDatabase, home: Place): Promise<
   await inEachPlace(ctx, home, ({ workspaceId, accountId }) => reconnect(ctx, workspaceId, accountId))
 }
 
-/** Where an account is at home: itself, or another one. `ctx.db` is a transaction inside its workspace. */
+/** Home of an account: itself, or another one. `ctx.db` is a transaction inside its workspace. */
 export async function homeOf({ db }: WithDatabase, { workspaceId, accountId }: Place): Promise<Place> {
   const { rows } = await sql<{ home_workspace_id: number | null; home_account_id: number | null }>`
     select home_workspace_id, home_account_id from account

@@ -9,21 +9,21 @@ import { recordAudit } from './audit/audit.ts'
 /** `tipoPlano` of section 9. */
 export type PlanType = keyof typeof planKinds
 
-/** What a workspace may, as it stands now. */
+/** Current plan of a workspace. */
 export interface WorkspacePlan extends PlanKind {
   type: PlanType
   /** `ended`: neither the trial nor a paid plan lasts. */
   situation: 'trial' | 'active' | 'ended'
   trialUntil: Date
-  /** Since when the paid plan lasts, or the last one did; null: there was none. */
+  /** Start of the current paid plan, or of the last one; null: there was none. */
   paidFrom: Date | null
-  /** Of the paid plan that lasts, or of the last one; null: there was none, or its end is not known. */
+  /** End of the current paid plan, or of the last one; null: there was none, or its end is unknown. */
   paidUntil: Date | null
   /** When trial and paid plan end or ended; null: no end is known. */
   endsAt: Date | null
   /** Milliseconds to `endsAt`; negative after it. */
   leftMs: number | null
-  /** What ends, or has ended, last. */
+  /** Whichever of trial and plan ends, or has ended, last. */
   endsWith: 'trial' | 'plan'
   /** Since when capture is paused because neither lasts. */
   pausedAt: Date | null
@@ -82,7 +82,7 @@ export async function widenTrial(
   return trialUntil
 }
 
-/** Refuses to ask the authority for a workspace of which neither trial nor plan lasts. `ctx.db` is a transaction inside it. */
+/** Refuses queries without a current trial or plan. `ctx.db` is a transaction inside the workspace. */
 export async function requireCapture(ctx: WithConfig, workspaceId: number): Promise<void> {
   const plan = await readPlan(ctx, workspaceId)
   if (plan.situation === 'ended') throw new AppError('plan-limit', endedSentence(plan, ctx.config))
@@ -99,17 +99,15 @@ function endedSentence(plan: WorkspacePlan, config: ContactConfig): string {
   return `${reasonOf(plan)}, e a captura será pausada em até uma hora. Até lá ela ainda consulta a SEFAZ sozinha, mas não a pedido. ${whatIsSafe} ${keptByAuthority('um plano ativado')} ${howToGetPlan(config)}`
 }
 
-/** What stays as it is when a plan ends. */
 export const whatIsSafe =
   'Os documentos já guardados estão seguros e continuam disponíveis para consulta, impressão e exportação.'
-/** What the authority does while nothing is captured, and what makes capture go on. */
+/** Retention at the authority while capture is paused, and the remedy that resumes it. */
 export function keptByAuthority(remedy: 'um plano ativado' | 'um certificado novo'): string {
   return `A SEFAZ guarda cada documento por cerca de 90 dias e, depois de 60 dias sem nenhuma consulta, deixa de numerar os novos: com ${remedy} antes disso, a captura continua de onde parou.`
 }
 
 type ContactConfig = Pick<Context['config'], 'contactEmail'>
 
-/** What a person does to get a plan. */
 export function howToGetPlan(config: ContactConfig): string {
   return `Para ativar um plano, ${contactOf(config)}.`
 }
@@ -120,7 +118,7 @@ export function contactOf({ contactEmail }: ContactConfig): string {
   return contactEmail === undefined ? here : `${here} ou escreva para ${contactEmail}`
 }
 
-/** What has ended, as the beginning of a sentence. */
+/** Sentence beginning that names the ended trial or plan. */
 export function reasonOf({ endsWith, endsAt, name }: WorkspacePlan): string {
   const at = endsAt === null ? '' : ` em ${formatBrasiliaDay(endsAt)}`
   return endsWith === 'trial' ? `O período de teste terminou${at}` : `O plano ${name} terminou${at}`

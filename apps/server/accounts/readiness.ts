@@ -39,7 +39,7 @@ function lookAt(db: Database): Look {
 }
 
 async function tryLogin({ db }: WithDatabase): Promise<void> {
-  // Nobody has it.
+  // No account has an empty e-mail.
   await findAccount({ db }, '')
   const { rows } = await sql<{ readOnly: boolean }>`
     select current_setting('transaction_read_only')::boolean as "readOnly"`.execute(db)

@@ -85,7 +85,7 @@ export const accountRoutes = (findPublicIds: accounts.FindPublicIds) => [
   handle(addPasskey, async (ctx, { body, session }) => {
     await sessions.requireShownFactor(ctx, session)
     await webauthn.addPasskey(ctx, atHome(session), body.nome, body.resposta)
-    // Whoever has just made it has shown the device.
+    // Creating a passkey has just shown the device.
     await sessions.noteProof(ctx, session, { withFactor: true })
     return { data: null, message: 'Passkey cadastrada. Da próxima vez, entre com ela.' }
   }),

@@ -85,7 +85,7 @@ describe('the login', () => {
     expect((await accounts.logIn({ ...ana, codigo: ` ${codigo.slice(0, 3)} ${codigo.slice(3)} ` })).status).toBe(200)
     expect((await accounts.logIn({ ...ana, codigo })).status).toBe(401)
     expect((await accounts.logIn({ ...ana, codigo: codeOf(ana.segredo, 1) })).status).toBe(200)
-    // Who does not know the password learns nothing of a second factor.
+    // A wrong password reveals nothing about the second factor.
     const stranger = await accounts.logIn({ ...ana, senha: 'outra-senha-qualquer', codigo })
     expect([stranger.status, stranger.envelope.message]).toEqual([401, 'Credenciais inválidas.'])
   })

@@ -29,7 +29,6 @@ export function secondFactorPurpose(workspaceId: number, accountId: number): str
 
 const purposeOf = ({ workspaceId, accountId }: Owner) => secondFactorPurpose(workspaceId, accountId)
 
-/** What the person sees of the second factor. */
 interface SecondFactorState {
   desde: Date
   codigosRestantes: number
@@ -165,7 +164,7 @@ export async function confirmSecondFactor(
     const digits = code.replace(/\s/g, '')
     if (!(await takeTimedCode({ db, vault, config }, session, digits, { confirmed: false })))
       throw new AppError('invalid-input', wrongCode)
-    // What the password alone proved elsewhere does not switch it off again.
+    // Proofs of other sessions by password alone must not suffice to switch the factor off again.
     await inEachPlace({ db }, session, async ({ workspaceId, accountId }) => {
       await sql`
         update session set proved_at = ${new Date(0)}

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { WithDatabase } from '../platform/context.ts'
 
-/** Where all processes hear which sessions ended, by their public ids. `forget_old_access` of the schema tells it too. */
+/** Channel with the public ids of ended sessions; SQL `forget_old_access` notifies on it, too. */
 export const sessionChannel = 'vigia_session'
 
 /**

@@ -174,7 +174,7 @@ describe('guesses', () => {
   test('sent at once from one address fail fifty times; the right password waits there too, and nowhere else', async () => {
     const person = newPerson()
     await accounts.signUp(person)
-    // Of IPv6 everybody has a whole network, of /56.
+    // IPv6 networks of /56 count as one, because each customer gets a whole one.
     const address = (i: number) => `2001:db8:0:7${i.toString(16).padStart(2, '0')}::${i + 1}`
     const guess = (i: number) => accounts.logIn({ ...newPerson(), senha: wrong }, { address: address(i) })
     const statuses: number[] = []

@@ -18,8 +18,7 @@ import { findSecondFactor, takeCode, wrongCode } from './second-factor.ts'
 import { deleteSessions } from './session-ends.ts'
 import { createToken, listToken, tokenHash } from './tokens.ts'
 
-// Of one account; the one not seen for longest ends when another begins. Of a shared one each visitor has one.
-/** Of an account. */
+/** Sessions per account, the one unseen longest ends first. Visitors of a shared one have one each. */
 export const sessionsMax = 50
 const sharedSessionsMax = 1_000
 
@@ -35,7 +34,7 @@ export interface KnownAccount {
   accountId: number
   passwordHash: string
   shared: boolean
-  /** Where its person worked last; null: at home. */
+  /** Workspace of the last visit; null: home. */
   lastWorkspaceId: number | null
 }
 
@@ -77,7 +76,7 @@ export async function logIn(
   return inTurn(`network ${network}`, async () => {
     await requireUnderLimit({ db }, networkLimit, network)
     const account = await findAccount({ db }, email)
-    // Of those who share a login nobody keeps the others out.
+    // Tries with a shared login count per network: one visitor must not lock the others out.
     const who = account?.shared ? `${email} ${network}` : email
     return inTurn(`e-mail ${who}`, () => check(account, who))
   })
@@ -109,7 +108,7 @@ export async function openSession(
     const account = rows[0]
     if (!account) return null
     const who = `${workspaceId}/${accountId}`
-    // Of those who share an account nobody keeps the others out.
+    // Logins to a shared account count per network: one visitor must not lock the others out.
     await countTry({ db }, entranceLimit, account.shared ? `${who} ${networkOf(caller.address)}` : who)
     if (!account.entered)
       await sql`
@@ -129,8 +128,9 @@ export async function openSession(
   })
 }
 
-// Where the person worked last, or else at home, or else anywhere; at home again when their access is over everywhere, for what is their own.
-// `ctx.db` is a transaction inside the home, and then inside that workspace.
+// Picks the workspace of the last visit, else home, else any other that lets the person in; home
+// again, for their own data, when none does. `ctx.db` starts inside the home and ends inside the
+// result.
 async function findOpenPlace(ctx: WithDatabase, home: Place, lastWorkspaceId: number | null): Promise<Place> {
   const places = await placesOf(ctx, home)
   places.sort((a, b) => Number(b.workspaceId === lastWorkspaceId) - Number(a.workspaceId === lastWorkspaceId))
@@ -259,7 +259,7 @@ async function requireCode(
   throw new AppError('unauthenticated', wrongCode)
 }
 
-// Nothing but a right code sets it back: whoever knows the password as well has no more tries.
+// Only a correct code resets it: knowing the password as well gives no more tries.
 const codeLimit: Limit = { name: 'código', times: 10, withinMs: 15 * 60_000 }
 
 async function tryCode(
@@ -348,7 +348,7 @@ async function isKnownDevice(ctx: WithDatabase, home: Place, { agent }: Caller):
   return isKnown
 }
 
-// Nobody looks at more, and each is one more that somebody may find.
+// Old sessions are not used any more, and each could be stolen.
 async function endOldest(
   { db }: WithDatabase,
   { workspaceId, accountId }: Pick<KnownAccount, 'workspaceId' | 'accountId'>,
@@ -443,7 +443,7 @@ export async function listSessions({ db }: WithDatabase, { home, shared, publicI
   })
 }
 
-/** What the person of a session may see in its workspace. */
+/** Rights of a session's person in its workspace. */
 export interface Access {
   /** Null: without an end. */
   until: Date | null
@@ -452,7 +452,7 @@ export interface Access {
   requiresFactor: boolean
 }
 
-/** What sessions of a workspace may see, by their public ids; those that have ended are absent. */
+/** Rights of sessions of a workspace, by public id; ended sessions are absent. */
 export async function findAccess(
   { db }: WithDatabase,
   workspaceId: number,

@@ -133,7 +133,7 @@ export async function openAccounts({
       const { envelope } = await logIn(person, options)
       return { ...person, token: envelope.data.token as string }
     },
-    /** What writes the letter of each mail of the kind to the recipient, the oldest first: every call is an attempt to send it. */
+    /** Writers of the mails of the kind to the recipient, oldest first; each call is an attempt to send. */
     async attempts(kind: string, recipient: string): Promise<(() => Promise<Letter | null>)[]> {
       const mails = await rows<{ id: string; workspaceId: number | null; payload: unknown }>(
         `select id, workspace_id as "workspaceId", payload from mail where kind = $1 and recipient = $2 order by id`,

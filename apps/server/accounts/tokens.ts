@@ -7,7 +7,7 @@ export function createToken(): string {
   return randomBytes(32).toString('base64url')
 }
 
-/** What the database keeps of a token: it cannot be used to log in. */
+/** Hash of a token for the database: it cannot be used to log in. */
 export function tokenHash(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }

@@ -21,13 +21,14 @@ export interface WaysIn {
   people: string[]
 }
 
-// Whoever knew of an intruder reacts within this time, and most keys of programs in use are older.
+// Owners who notice an intruder react within this time; most API keys in use are older.
 const recently = sql<Date>`now() - interval '30 days'`
 
 /**
- * Closes what somebody else may have opened while the password was known to them: all passkeys, and in each workspace of the person the API keys of the
- * last thirty days; pauses its webhooks and answer rules that send. Of an account whose e-mail nobody had confirmed, which somebody else may have made: all
- * keys, and the second factor. Returns what was closed, and `atHome` as the audit there says it. `ctx.db` is a transaction inside the workspace.
+ * Closes ways in that an intruder with the password may have opened: all passkeys, in each
+ * workspace the API keys of the last 30 days; pauses webhooks and sending answer rules. Without a
+ * proved e-mail, all keys and the second factor go, too. `atHome` is the audit text. `ctx.db` is
+ * inside the workspace.
  */
 export async function closeWaysIn(
   { db }: WithDatabase,
@@ -62,7 +63,7 @@ export async function closeWaysIn(
         keys.length > 0 ? 'chave' : 'conta',
         `Trocou uma senha esquecida${sentence}.`,
       )
-    // Whoever else knew the password may have asked a mailbox of their own to come in.
+    // An intruder may have invited a mailbox of their own.
     await sql`delete from invitation where workspace_id = ${workspaceId} and invited_by = ${accountId}`.execute(db)
   })
   return { ...closed, atHome }
@@ -77,7 +78,7 @@ function sentenceOf({ passkeys, keys, webhooks, rules }: Omit<WaysIn, 'people'>)
   ].join('')
 }
 
-/** What is open. `ctx.db` is a transaction inside the workspace. */
+/** Lists the ways in that are open. `ctx.db` is a transaction inside the workspace. */
 export async function listWaysIn({ db }: WithDatabase, { workspaceId, accountId }: Owner): Promise<WaysIn> {
   const { rows: passkeys } = await sql<{ name: string }>`
     select name from passkey where workspace_id = ${workspaceId} and account_id = ${accountId}

@@ -161,7 +161,7 @@ describe('is refused:', () => {
     expect([wrong.status, wrong.envelope.message]).toEqual([400, expect.stringMatching(/expirou ou já foi usado/)])
     expect((await add(eva.token, device.register(await begin(eva.token)))).status).toBe(400)
     expect(await passkeysOf(eva.token)).toEqual([])
-    // Whose it is enters as before.
+    // The owner still enters.
     expect((await enterWith(device.sign(await challenge()))).status).toBe(200)
   })
 

@@ -19,15 +19,15 @@ import { tokenHash } from './tokens.ts'
 
 type WithOrigin = Pick<Context, 'config'>
 
-/** Of an account. */
+/** Passkeys per account. */
 export const passkeysMax = 20
-// For the person to find the finger, or the stick.
+// Time for the person to find the device.
 const patienceMs = 5 * 60_000
 
 // Ed25519, ES256 and RS256: what authenticators make (COSE).
 const supportedAlgorithmIDs = [-8, -7, -257]
 
-// Nobody waits for its code who uses none.
+// Loaded on first use: an installation without passkeys does not wait for it.
 const webauthn = () => import('@simplewebauthn/server')
 
 const isOfferedAt = (url: URL) =>
@@ -48,7 +48,7 @@ function requireOffered({ config }: WithOrigin): URL {
   return url
 }
 
-/** What a challenge is for: a login, by whoever can sign it, or a new passkey of one account. */
+/** Purpose of a challenge: a login with any passkey, or a new passkey of one account. */
 type Purpose = 'entrar' | `cadastrar ${number}/${number}`
 
 const registrationOf = ({ workspaceId, accountId }: Session): Purpose => `cadastrar ${workspaceId}/${accountId}`
@@ -56,7 +56,7 @@ const registrationOf = ({ workspaceId, accountId }: Session): Purpose => `cadast
 const randomLength = 16
 const sealLength = 16
 
-// Says itself when it was made and for what, so that nothing is kept of those that nobody uses.
+// Contains its own time and purpose under a seal, so unused challenges need no storage.
 function makeChallenge({ vault }: Pick<Context, 'vault'>, purpose: Purpose): string {
   const time = Buffer.alloc(8)
   time.writeBigInt64BE(BigInt(Date.now()))
@@ -87,7 +87,7 @@ const tooLate =
   'O pedido de passkey expirou ou já foi usado. Nada foi alterado; tente de novo e confirme no aparelho em até cinco minutos.'
 const unknown = 'Esta passkey não abre nenhuma conta daqui: talvez ela tenha sido removida. Entre com e-mail e senha.'
 
-/** What a browser needs to ask for any passkey of this product. */
+/** Browser options for a login with any passkey of this product. */
 export async function challengeForPasskey(ctx: Pick<Context, 'config' | 'vault'>) {
   const { hostname } = requireOffered(ctx)
   const { generateAuthenticationOptions } = await webauthn()
@@ -100,7 +100,7 @@ export async function challengeForPasskey(ctx: Pick<Context, 'config' | 'vault'>
   return { ...options, rpId: hostname }
 }
 
-/** What a browser needs to make a passkey for the account of the session. */
+/** Browser options for creating a passkey of the session's account. */
 export async function challengeForRegistration(ctx: Pick<Context, 'db' | 'config' | 'vault'>, session: Session) {
   const { hostname } = requireOffered(ctx)
   const { email, known } = await readWorkspace(ctx, session.workspaceId, async ({ db }) => {

@@ -6,7 +6,7 @@ import { beforeCommit, readWorkspace } from '../../platform/database.ts'
 import type { Caller } from '../../platform/http/session.ts'
 import { likeLiteral, searchable } from '../../platform/text.ts'
 
-/** Who did something: a session, or somebody without one. */
+/** Author of an audit entry: a session, or somebody without one. */
 interface Actor {
   workspaceId: number
   /** Absent: the operator, or somebody who could not log in. */

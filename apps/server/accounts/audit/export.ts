@@ -15,9 +15,9 @@ interface Ticket {
   workspaceId: number
   accountId: number
   accountName: string
-  /** Of the session that asked. */
+  /** Public id of the session that requested the export. */
   publicId: string
-  /** Nothing is kept of where a shared account is used from. */
+  /** Shared accounts: no address is stored. */
   shared: boolean
   validUntil: number
 }

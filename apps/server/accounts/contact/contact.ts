@@ -27,14 +27,13 @@ export const contactRoutes = [
   }),
 ]
 
-/** What a visitor writes to the operator of the product. */
 interface ContactMessage {
   name: string
   email: string
   phone?: string
   company?: string
   message: string
-  /** It is kept, and mailed to nobody. */
+  /** Stored, but mailed to nobody. */
   suspect: boolean
 }
 
@@ -62,7 +61,6 @@ interface ContactRow {
   message: string
 }
 
-/** What visitors wrote, newest first. */
 export async function listContactMessages(ctx: WithDatabase) {
   return asOperator(ctx, async ({ db }) => {
     const { rows } = await sql<ContactRow & { at: Date; suspect: boolean }>`
@@ -103,7 +101,7 @@ const writeContact: MailKind = async (ctx, { payload }) => {
   }
 }
 
-// What a visitor wrote stays apart from what we say of it: without lines that look like ours, and in the order in which it is written.
+// Quotes each line of a visitor's message and removes bidi controls, so no text of it looks like ours.
 function quote(message: string): string {
   return message
     .split(/\r\n?|[\n\v\f\x85\p{Zl}\p{Zp}]/u)
