@@ -35,7 +35,7 @@ export interface BatchEnded {
   registered: number
   unchanged: number
   failed: number
-  /** That were told and did not come. */
+  /** Announced files that did not arrive. */
   missing: number
   by: string
 }

@@ -11,7 +11,7 @@ import type { Service } from '../platform/service.ts'
 import type { RemovedCertificate, Uploader } from './certificates.ts'
 import { readShown } from './switches.ts'
 
-/** What a person may change in a company. */
+/** Settings of a company that people change. */
 interface Settings {
   name: string
   cnpj: string

@@ -18,13 +18,13 @@ import { recordBatch } from './audit-entries.ts'
 
 type FileState = 'waiting' | 'replaced' | 'registered' | 'unchanged' | 'failed'
 
-/** Of a workspace. */
+/** Limits per workspace. */
 export const batchLimits = { open: 10, kept: 20, waitingBytes: 20_000_000 }
 const keptDays = 30
 const filesOfSmallPlans = 20
-// Of all workspaces, as a part of what is free on the disk of the data folder.
+// Maximum share of the free space in the data folder for waiting files of all workspaces.
 const waitingShareMax = 0.1
-// Of files that could not be used, before the rest of a batch is handed back.
+// Time spent on unusable files before the rest of a batch is returned.
 const failedMsMax = 60_000
 
 function filesMaxOf({ companiesMax }: WorkspacePlan): number {
@@ -241,7 +241,7 @@ export async function readWaitingFile(
   })
 }
 
-/** What a file of a batch is opened with, and in whose name it is taken. Null: it cannot be unsealed any more. */
+/** Unseals a waiting file, with candidate passwords and uploader. Null: unsealing is impossible now. */
 export async function openFile(
   ctx: Pick<Context, 'db' | 'vault'>,
   { workspaceId, batchId, name, content }: WaitingFile,
@@ -290,12 +290,11 @@ function unseal(
   }
 }
 
-/** What became of a file. */
 export interface Decision {
   state: Exclude<FileState, 'waiting'>
   message: string
   companyId?: number
-  /** How long a file was opened that could not be used. */
+  /** Time spent on opening a file that could not be used. */
   failedMs?: number
 }
 

@@ -70,7 +70,7 @@ export function requireSameBase(certificate: Certificate, cnpj: string): void {
   )
 }
 
-/** Of a workspace without an active plan, with those that were replaced, which stay on record. */
+/** Certificates of a workspace without an active plan, counting replaced ones, which stay on record. */
 export const unpaidCertificatesMax = 1_000
 
 async function requireRoom({ db, config }: WithConfig, workspaceId: number): Promise<void> {

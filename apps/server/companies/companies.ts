@@ -22,11 +22,11 @@ import {
 } from './certificates.ts'
 import { type RoleSwitch, readShown, setSwitches } from './switches.ts'
 
-/** What the captures of a company say that stopped because it has no certificate at all. */
+/** Message of captures that stopped because their company has no certificate at all. */
 export const withoutCertificate =
   'Esta empresa está sem certificado digital, e sem ele nada é consultado na SEFAZ. Os documentos já guardados estão seguros; envie um certificado (arquivo .pfx ou .p12) na edição da empresa para a captura continuar.'
 
-/** What the captures of a company say that was archived. */
+/** Message of the captures of an archived company. */
 export function archivedSentence(archivedAt: Date): string {
   return `Esta empresa está arquivada desde ${formatBrasiliaDay(archivedAt)}: nada é consultado na SEFAZ em nome dela. Os documentos já guardados estão seguros e continuam disponíveis; reative-a para a captura continuar. A SEFAZ guarda cada documento por cerca de 90 dias e, depois de 60 dias sem nenhuma consulta, deixa de numerar os novos.`
 }
@@ -48,7 +48,7 @@ export async function setArchived(
   companyId: number,
   archived: boolean,
 ): Promise<boolean> {
-  // Archiving ends the automatic Ciência: whoever takes the company back decides anew.
+  // Archiving ends the automatic Ciência: reactivating requires a new decision.
   const change = archived
     ? sql`archived_at = now(), acknowledges_since = null, acknowledges_by = null`
     : sql`archived_at = null`
@@ -143,7 +143,7 @@ async function isArchived({ db }: WithDatabase, workspaceId: number, cnpj: strin
   return rows[0]?.active === false
 }
 
-/** What a person changes in a company; what is undefined keeps its value. */
+/** Changes to a company; undefined keeps the value. */
 export interface CompanyChange {
   name: string
   /** Null: none. */

@@ -7,13 +7,13 @@ import type { WithConfig, WithDatabase } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 
-/** Of a workspace without an active plan. */
+/** Logos of a workspace without an active plan. */
 export const unpaidLogosMax = 100
 
 /**
- * Keeps the picture of a PNG file as the logo of a company, in place of the one that it had. What cannot be seen on white paper (transparency,
- * 16 bits a colour, comments) is not kept. Refuses what is no PNG and what is larger than a form needs. `ctx.db` is a transaction inside
- * the workspace.
+ * Stores the picture of a PNG file as the logo of a company, replacing the old one, without what
+ * white paper does not show (transparency, 16 bits a colour, comments). Refuses other formats and
+ * large files. `ctx.db` is a transaction inside the workspace.
  */
 export async function setLogo(
   { db, config }: WithConfig,
@@ -99,8 +99,8 @@ function measuresOf(bytes: Buffer): { width: number; height: number } {
 
 const samples: Record<number, number> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 }
 
-// Where a file has fewer rows than it says, the library shows what lay in our memory; where it says twice how large it is, the library
-// believes the second; and a small file may unfold into gigabytes.
+// Refuses what the library accepts: missing rows would show our memory, a second header would
+// override the first, and a small file may inflate to gigabytes.
 function requireAllRows(bytes: Buffer): void {
   const packed: Buffer[] = []
   for (let at = 8; at + 12 <= bytes.length; at += 12 + bytes.readUInt32BE(at)) {

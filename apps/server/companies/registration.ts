@@ -54,7 +54,7 @@ export async function register(
   return company
 }
 
-/** What became of a certificate that was taken without a word about its company. */
+/** Outcome of a certificate that was sent without naming its company. */
 interface Taken {
   state: 'registered' | 'replaced' | 'unchanged'
   companyId: number
@@ -62,8 +62,8 @@ interface Taken {
 }
 
 /**
- * Gives a certificate to the company that it is of: it replaces the one that the company has, unless that is the same or a newer one, and a
- * company that is not here is registered. `ctx.db` is a transaction inside the workspace.
+ * Gives a certificate to its company: replaces the current one, unless that is the same or newer,
+ * and registers an unknown company. `ctx.db` is a transaction inside the workspace.
  */
 export async function registerOrRenew(
   ctx: RegistrationContext,

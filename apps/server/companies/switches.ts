@@ -54,7 +54,10 @@ export interface Hiding {
   companyIds: number[]
 }
 
-/** What the switches of a workspace's companies hide: nothing when all are on. `ctx.db` is a transaction inside the workspace. */
+/**
+ * Documents hidden by the switches of a workspace's companies: none when all are on. `ctx.db` is a
+ * transaction inside the workspace.
+ */
 export async function readHiding({ db }: WithDatabase, workspaceId: number): Promise<Hiding[]> {
   const rows = await executePrepared(
     db,

@@ -4,7 +4,7 @@ import { inWorkspace } from '../platform/database.ts'
 import { serviceCodes } from '../platform/service.ts'
 import { companyNameIn, type TopicItem, type Writer } from './topics.ts'
 
-/** What its writer makes of everything of one kind that happened in a workspace; nothing twice. */
+/** Announcements that a writer makes of all happenings of a kind; takes each happening once. */
 export async function toldOf(
   ctx: Pick<Context, 'db'>,
   writers: Readonly<Record<string, Writer>>,

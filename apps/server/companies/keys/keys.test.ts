@@ -21,7 +21,7 @@ const { ctx, url } = await useContext({ PORT: '0' })
 const owner = await useOwner(url)
 let app: FastifyInstance
 let session: Session
-// Who was let in.
+// Sessions that got through.
 let seen: Session[] = []
 
 const data = z.object({ ok: z.boolean() })
@@ -161,7 +161,7 @@ describe('a key', () => {
     expect((await call(key)).status).toBe(401)
   })
 
-  // What is counted within the hour.
+  // Sets the count of limits that last an hour.
   const countHour = (count: number) =>
     owner.query("update throttle set count = $1 where until > now() + interval '5 minutes'", [count])
 
@@ -195,7 +195,7 @@ describe('in the audit', () => {
     await call(key)
     const asKey = seen[0]!
     await owner.query('delete from api_key_use')
-    // Of one transaction, and so of one hour.
+    // One transaction has one time, and so one hour.
     await inWorkspace(ctx, session.workspaceId, async (ctx) => {
       for (let n = 0; n < 3; n++) await keys.note(ctx, asKey, read, true)
       await keys.note(ctx, asKey, write, false)

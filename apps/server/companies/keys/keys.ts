@@ -23,7 +23,7 @@ import { noteCall } from './uses.ts'
 export const keysMax = 20
 // A removed key leaves a row.
 const madeLimit: Limit = { name: 'chave de API', times: 60, withinMs: 24 * 3_600_000 }
-// Of the 64 characters that nobody guesses, as many as tell one key from another.
+// Visible start of a key: enough of its 64 random characters to tell keys apart.
 const startLength = keyStart.length + 8
 
 type ApiKey = DataOf<typeof listRoute>['chaves'][number]
@@ -180,12 +180,12 @@ export const keys: Keys = {
         ...found,
         expiresAt: found.expiresAt ?? new Date(8.64e15),
         shared: false,
-        // Of a program its scopes say what it may.
+        // Scopes limit a program, not the role.
         role: 'administrador',
         home: { workspaceId: found.workspaceId, accountId: found.accountId },
         lacksFactor: false,
         isAccessOver: false,
-        // Nobody sits before a program: whoever made the key proved it then.
+        // Programs cannot prove themselves again: the key's author did so when making it.
         provedLately: true,
         token,
         address: caller.address,

@@ -91,7 +91,7 @@ async function refuseKnown({ db }: WithDatabase, workspaceId: number, email: str
     )
 }
 
-// The link of the letter, the same at each attempt to send it: whoever can derive it from the moment of the letter is this installation.
+// Link of the letter, the same at each attempt: derived from its time by the vault.
 function linkOf({ vault }: Pick<Context, 'vault'>, workspaceId: number, id: number, at: string): string {
   return vault.derive(`convite ${workspaceId}/${id} ${at}`).toString('base64url')
 }
@@ -108,7 +108,7 @@ async function send(
     update invitation
        set token_hash = ${tokenHash(token)}, sent_at = now(), expires_at = now() + ${days} * interval '1 day'
      where workspace_id = ${workspaceId} and id = ${id}`.execute(db)
-  // Whoever comes too late is told that, for a while.
+  // Keep the token for a while after it expires, so that late visitors are told.
   await listToken({ db }, workspaceId, token, sql<Date>`now() + interval '30 days'`)
   await queueMail(
     { db },
@@ -240,7 +240,7 @@ export async function acceptWithSession(
         'conflict',
         `Uma pessoa pode estar em até ${placesMax} workspaces. Nada foi alterado: saia antes de um deles.`,
       )
-    // Whoever has the link reads the mailbox.
+    // Using the link proves access to the mailbox.
     await prove({ db }, home)
     await enterWorkspace({ db }, workspaceId)
     const rights = await take({ db }, workspaceId, link)

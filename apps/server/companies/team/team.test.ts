@@ -309,7 +309,7 @@ describe('what a person may', () => {
     expect((await post('/v1/api/Auth/confirmar', byPassword, { codigo: codeOf(own) })).status).toBe(200)
     const byCode = (await enterAgain(bia, codeOf(secret))).envelope.data.token as string
     expect([await reads(byPassword), await reads(byCode)]).toEqual([200, 200])
-    // Who has none any more shows none.
+    // Removing the factor removes its proof.
     await accounts.rows('delete from second_factor')
     expect(await reads(byCode)).toBe(403)
   })
@@ -353,7 +353,7 @@ describe('what a person may', () => {
     expect((await accounts.letter('administrador-novo', ana.email))!.paragraphs[0]).toContain(
       `mudou o papel de ${bia.email} para administrador.`,
     )
-    // Who was let in is what a new password does not close, and its letter says so.
+    // A new password does not end the access of invited people, and its letter says so.
     await accounts.rows(`update account set email_proved_at = now() where email = $1`, ana.email)
     const senhas = { senha: 'senha-escolhida', senhaNovamente: 'senha-escolhida' }
     await accounts.call('PUT', '/v1/api/Usuarios/senha', {
@@ -375,10 +375,10 @@ describe('what a person may', () => {
     const idPessoa = await idOf(ana.token, bia.email)
     await invite(bia.token, newPerson().email, { papel: 'administrador' })
     await accounts.call('PUT', '/v1/api/Equipe/pessoas', { token: ana.token, json: { idPessoa, papel: 'leitura' } })
-    // What she was when the call came.
+    // Her session still has the role that she had when the call arrived.
     const choice = { role: 'administrador', companies: null, lastDay: null } as const
     await expect(changeMember(accounts.ctx, asking, idPessoa, choice)).rejects.toMatchObject({ code: 'forbidden' })
-    // Whom she had asked to come in is not asked any more.
+    // Her invitation is withdrawn.
     expect(await accounts.rows('select from invitation where workspace_id = $1', home!.id)).toEqual([])
   })
 })

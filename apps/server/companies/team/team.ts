@@ -15,9 +15,9 @@ import { queueMail } from '../../platform/mail/mail.ts'
 import { uuidOf } from '../../platform/text.ts'
 import { findCompanyIds } from '../chosen-companies.ts'
 
-// Who is in a workspace and what each of them may: docs/decisions/0040-members.md.
+// Members of a workspace and their rights: docs/decisions/0040-members.md.
 
-/** What somebody is to be allowed; `lastDay` (aaaa-MM-dd, in São Paulo): the last one on which they come in. */
+/** Rights to grant; `lastDay` (aaaa-MM-dd, in São Paulo): the last day with access. */
 export interface RightsChoice {
   role: MemberRole
   companies: readonly string[] | null
@@ -156,7 +156,7 @@ export interface SettledRights {
   role: MemberRole
   companyIds: number[] | null
   accessUntil: Date | null
-  /** Whose invitation gave them. */
+  /** Account whose invitation gave them. */
   invitedBy?: number
 }
 
@@ -190,7 +190,7 @@ export async function writeRights(
     returning company_id`.execute(db)
 }
 
-/** What somebody may, in words for the audit. */
+/** Rights in words for the audit. */
 export function rightsText({ role, companyIds, accessUntil }: SettledRights): string {
   const of = companyIds === null ? 'todas as empresas' : formatCount(companyIds.length, 'empresa', 'empresas')
   // The day before the first moment without access.
@@ -265,7 +265,7 @@ export async function lockWorkspace({ db }: WithDatabase, workspaceId: number) {
   return rows[0]!
 }
 
-// Who asked them to come in may not do so any more. `ctx.db` is a transaction inside the workspace.
+// Withdraws invitations of an account that may not invite now. `ctx.db` is a workspace transaction.
 async function endInvitationsOf({ db }: WithDatabase, workspaceId: number, accountId: number): Promise<void> {
   await sql`delete from invitation where workspace_id = ${workspaceId} and invited_by = ${accountId}`.execute(db)
 }
