@@ -27,9 +27,9 @@ export interface CertificateCandidate extends Choice {
   validTo: Date
   /** When a query with it last got no response. */
   triedAt: Date | null
-  /** That was within a day. */
+  /** Whether `triedAt` is within the last day. */
   triedLately: boolean
-  /** For how long it is not used; 0 or less: it may be used. */
+  /** Milliseconds until it may be used again; 0 or less: now. */
   restsMs: number
 }
 

@@ -39,7 +39,7 @@ export async function pausedServices({ db }: WithDatabase): Promise<string[]> {
   return rows.map(({ address }) => address)
 }
 
-/** What the service at `url` does not do for anybody right now; null when it serves, or one failure has not yet become an outage. */
+/** Outage of the service at `url`; null when it serves, or one failure has not yet become an outage. */
 export async function findOutage({ db }: WithDatabase, url: string): Promise<Outage | null> {
   const { rows } = await sql<Outage>`
     select since, reason, detail, open_until as until from circuit

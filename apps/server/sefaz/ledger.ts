@@ -17,7 +17,7 @@ export type QueryOutcome = {
 /** A query to the authority and what came of it. */
 interface Call {
   query: 'distNSU' | 'consNSU' | 'consChNFe'
-  /** Of `consChNFe`. */
+  /** Only for `consChNFe`. */
   chave?: string | null
   before: bigint
   after: bigint

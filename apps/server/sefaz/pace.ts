@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 
-// What eight conversations at once ask of an authority that responds in four seconds is nothing to it. One that takes longer and still responds
-// gets more at once, so that as many companies have their turn in an hour; one that fails gets fewer.
+// Eight conversations are no load for an authority that responds in four seconds. A slower one gets
+// more at once, so that as many companies have their turn per hour; a failing one gets fewer.
 const conversationsMin = 8
 const usualMs = 4_000
 const weight = 1 / 10
