@@ -72,14 +72,14 @@ export async function resume(
     const { rows: receiving } = await sql<{ id: number }>`
       select line_id as id from capture_subscription
        where workspace_id = ${workspaceId} and line_id = any (${lineIds}::int[]) and not paused`.execute(db)
-    // Only what changes: an office may have thousands of companies of one base, whose turns wait for these rows.
+    // Updates only rows that change: turns of thousands of companies of one base wait for these locks.
     await sql`
       update capture_line l
          set next_at = case when ${waited} then least(next_at, greatest(now(), allowed_at)) else next_at end,
              message = case when not ${waited} then message
                             when automatic or wanted then 'Há um certificado novo: a captura continua assim que a SEFAZ permitir.'
                             else 'Há um certificado novo: a captura continua quando a sincronização for pedida ou ligada.' end,
-             -- Of a failure a pause may be left, in which nothing is asked.
+             -- Keeps the state of a failure, whose pause may still last.
              state = case when state = 'stopped' then 'waiting' else state end,
              catch_up = catch_up or ${isBehind}
        where id = any (${receiving.map(({ id }) => id)}::int[])

@@ -53,7 +53,7 @@ export async function warnOfCertificates(ctx: WithConfig, workspaceId: number): 
 
 async function listUsedCertificates(ctx: WithDatabase, workspaceId: number): Promise<UsedCertificate[]> {
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
-    // Whoever made the certificate up has invented the name too.
+    // Proved companies only, because a forged certificate has an invented name.
     const { rows: proved } = await sql<{ id: number }>`
       select distinct company_id as id from capture_subscription
        where workspace_id = ${workspaceId} and proved_at is not null`.execute(db)

@@ -15,7 +15,7 @@ import { type CaptureLine, claimLine } from './lease.ts'
 import { noCertificate } from './rules.ts'
 import { addCertificate, newCompany, openInstallation, ours, retireLines, type TestContext } from './testing.ts'
 
-// What the authority does with each certificate, by the name in it.
+// Reaction of the authority to each certificate, by the name in it.
 type Reaction = number | 'forbidden' | 'reset' | 'page' | 'redirect'
 type Scene = (name: string) => Reaction | Promise<Reaction>
 
@@ -84,7 +84,7 @@ async function owner(name: (typeof names)[number], { proved = true, validTo = '2
 const give = (company: Company, name: (typeof names)[number], validTo = '2090-01-01', of = ctx) =>
   addCertificate(of, company, { holder: ours, key: certificates[name]!.key, pem: certificates[name]!.pem, validTo })
 
-// Of the two conversations of the company the one about NF-e.
+// The NF-e line, one of the two lines of the company.
 async function due(): Promise<CaptureLine> {
   const lines = [await claimLine(ctx), await claimLine(ctx)]
   await inCapture(ctx, ({ db }) =>
@@ -196,7 +196,7 @@ describe('a certificate of one workspace that is not accepted', () => {
     expect(row.nextIn / 60).toBeCloseTo(24, 0)
     expect((await subscriptionOf(line, first)).refused).toMatch(/revogado/)
     expect((await subscriptionOf(line, second)).refused).toMatch(/não aceitou o certificado/)
-    // Nobody is asked with before.
+    // Both certificates rest: no query leaves.
     await run(await again(line))
     expect(asked).toHaveLength(2)
     expect(await rowOf(line)).toMatchObject({ state: 'stopped', message: noneAccepted })

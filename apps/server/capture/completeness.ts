@@ -102,7 +102,7 @@ async function readGaps(
              at >= ${restoredAt} and count(*) filter (where c_stat in (137, 138, 656) and at >= ${restoredAt}) over before = 0 as first_since_restore
         from capture_call where ${told} and query = 'distNSU'
       window before as (order by id rows between unbounded preceding and 1 preceding)),
-    -- What went wrong since the last answer that told where the authority stands.
+    -- Errors since the previous response that told the authority's position.
     explained as (select *, array_agg(error) filter (where error is not null) over (partition by settled) as errors from call)
     select to_char(at at time zone ${zone}, 'YYYY-MM') as month, at as "foundAt",
            c_stat as "cStat", x_motivo as "xMotivo",

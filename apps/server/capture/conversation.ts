@@ -53,7 +53,7 @@ async function askWith(ctx: CaptureContext, asking: QueryTarget, mayTryOthers: b
   if (!connection) return { line: asking.line, certificateRefused: true, released: false }
   // The authority has counted the query that is under way, so wait a little for its response.
   using _ = afterGrace(signal, graceMs, () => connection.close())
-  // Whoever waits for a first page goes before the second one of others.
+  // Lines that wait for their first page go before second pages of others.
   const pages = asking.line.turn === 'first' ? 1 : pagesMax
   try {
     let at = asking
@@ -94,7 +94,7 @@ async function turnPage(
 ): Promise<QueryTarget & { decision: Decision | null; released: boolean }> {
   const outcome = await ask(ctx, line, holder, connection, { ultNSU: line.lastNsu })
   if (!outcome) {
-    // What kept it back may last a moment more.
+    // The obstacle may last a moment more.
     const soon = fromNow(ctx.config.sefaz.pagePauseMs)
     await inCapture(ctx, (ctx) =>
       holdLine(ctx, line, { next_at: sql<Date>`case when next_at is not null then greatest(next_at, ${soon}) end` }),

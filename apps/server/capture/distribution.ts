@@ -11,7 +11,6 @@ import { sources } from './sources.ts'
 /** How long a service that says it is down is left alone: 108 is for a short while, 109 for an unknown one (NT 2014.002). */
 export const closedForHours: Readonly<Record<number, number>> = { 108: 1 / 6, 109: 1 / 2 }
 
-/** Where the queries of a service go. */
 export function distributionUrl({ config }: Pick<Context, 'config'>, service: ServiceCode): string {
   return sources[serviceOf(service)].url(config.sefaz.endpoints)
 }

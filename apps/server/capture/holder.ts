@@ -115,11 +115,11 @@ export async function hasCandidates(ctx: WithDatabase, line: Pick<CaptureLine, '
   return (await listCandidates(ctx, line)).length > 0
 }
 
-/** What follows for a line without a usable certificate; `ctx.db` is the transaction that writes it. */
+/** Decision for a line without a usable certificate; `ctx.db` is the transaction that writes it. */
 export async function withoutHolder(ctx: HolderContext, line: CaptureLine): Promise<Decision> {
   await lockLine(ctx, line)
   const candidates = await listCandidates(ctx, line)
-  // A certificate may become valid; looking asks nobody.
+  // A certificate may become valid; checking that sends no query.
   if (candidates.length === 0) return { ...noCertificate, nextInMs: ctx.config.sefaz.hourMs }
   return orNext(ctx, line, { ...noCertificate, message: noneAccepted })
 }

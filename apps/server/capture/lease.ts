@@ -23,7 +23,7 @@ export interface CaptureLine extends Readonly<Omit<ConversationState, 'responseL
   readonly wanted: boolean
   /** A query was sent this many milliseconds ago, and its outcome was never written. */
   readonly askedMsAgo: number | null
-  /** That query asked for something that is missing: for a position, or for a note. */
+  /** The query asked for a missing position or note. */
   readonly askedForGap: boolean
   /** The chave of that note. */
   readonly askedChave: string | null
@@ -31,7 +31,7 @@ export interface CaptureLine extends Readonly<Omit<ConversationState, 'responseL
 
 type ClaimContext = WithConfig
 
-/** What a line is held for; `first`: nothing was ever answered about it. */
+/** Purpose of a lease; `first`: nothing was ever answered about the line. */
 export type Turn = 'first' | 'due' | 'copies' | 'gap' | 'check'
 
 // Gaps and copies must not take the places of turns for new documents.
@@ -263,7 +263,7 @@ async function letGo(ctx: WithDatabase, line: CaptureLine, change: UpdateObject<
   })
 }
 
-/** What a response means for the row of its line: when the next query leaves, and what people read. */
+/** Columns of the line's row that follow from a decision: time of the next query, and text for people. */
 export function consequences(decision: Decision): UpdateObject<Tables, 'capture_line'> {
   const fulfilled = (decision.succeeded && !decision.nextPage) || decision.state === 'stopped'
   const pauses = {

@@ -25,7 +25,7 @@ import {
   type TestContext,
 } from './testing.ts'
 
-// What becomes of captures when a plan changes at an awkward moment, and what is said of them then.
+// State and message of captures whose plan changes at an awkward moment.
 let installation: Awaited<ReturnType<typeof openInstallation>>
 let ctx: TestContext
 const theirs = '11222333000181'

@@ -30,7 +30,7 @@ const never = new AbortController().signal
 beforeAll(async () => {
   installation = await openInstallation()
   const opened = installation.openProcess()
-  // What rests an hour is over before anybody looks.
+  // Pauses of an hour are over before the next look.
   const sefaz = { ...opened.config.sefaz, hourMs: 1, pagePauseMs: 0, marginMs: 0 }
   ctx = { ...opened, config: { ...opened.config, sefaz } }
 })
@@ -232,7 +232,7 @@ class Story {
     await releaseLine(ctx, line, null)
   }
 
-  // What the authority gave away is under way no more, and nobody wrote it down.
+  // Drops the page under way as a crashed process would: nothing is written.
   async die(): Promise<void> {
     if (!this.underWay) return
     const { id } = this.underWay.line
@@ -305,7 +305,7 @@ test('every workspace that receives in the end has everything, whichever was pau
         if (story.members.every((one) => one.paused)) await story.change(0, false)
         await story.finish()
         const all = new Set(story.authority.documents.map(({ xml }) => xml))
-        // What came damaged may be there whole in two places.
+        // Sets, because a document that arrived damaged may be whole in two places.
         for (const member of story.members.filter((one) => !one.paused))
           expect(new Set(await story.received(member))).toEqual(all)
       },

@@ -118,7 +118,7 @@ describe('a CNPJ of one workspace only', () => {
       "allowed_at = '-infinity', state = 'blocked', message = 'bloqueada', next_at = now() - interval '9 days'",
     )
     await goOn(workspaceId)
-    // What came up meanwhile is not overdue.
+    // A query that fell due during the pause is not overdue.
     for (const line of await linesOf())
       expect(line).toMatchObject({ message: 'bloqueada', nextIn: expect.closeTo(0, 1) })
     expect(await claimLine(ctx)).not.toBeNull()

@@ -77,7 +77,7 @@ async function wakeLines({ db }: WithDatabase, lineIds: number[]): Promise<void>
            message = case when not ${wakes} or state = 'blocked' then message
                           when automatic or wanted then ${goesOn} else ${goesOnAsked} end,
            state = case when ${wakes} and state = 'stopped' then 'waiting' else state end,
-           -- What others received in between is not sent by the authority again.
+           -- The authority does not send again what others received in between.
            catch_up = catch_up or exists (select 1 from capture_subscription s
                                            where s.line_id = l.id and not s.paused and s.proved_at is not null
                                              and s.delivered_nsu < l.last_nsu)

@@ -9,7 +9,7 @@ interface Rhythm {
   marginMs: number
 }
 
-/** What is known of a conversation when something happens in it. */
+/** Facts about a conversation on which decisions depend. */
 export interface ConversationState {
   lastNsu: bigint
   maxNsu: bigint
@@ -345,7 +345,7 @@ function afterNothingCounted(error: SefazError, failures: number): { minutes: nu
   return { minutes, allowedMinutes: mendable ? mendedMinutes : minutes }
 }
 
-/** What follows when there was no response: the cursor stays, and the waits grow. */
+/** Decision after no response: the cursor stays, and the waits grow. */
 export function failed(error: SefazError, standing: ConversationState, rhythm: Rhythm, random = Math.random): Decision {
   if (mayHaveBeenCounted(error))
     return lost(error.message, afterLostResponse(standing, rhythm), standing, rhythm, random)
@@ -402,7 +402,7 @@ function lost(
   }
 }
 
-/** What follows when a process died between a query, `elapsedMs` ago, and its response: the response counts as lost. */
+/** Decision after a process died between a query, `elapsedMs` ago, and its response: it counts as lost. */
 export function interrupted(
   standing: ConversationState,
   elapsedMs: number,
@@ -416,7 +416,7 @@ export function interrupted(
   return { ...decision, nextInMs: remaining(decision.nextInMs ?? 0), allowedInMs: remaining(decision.allowedInMs) }
 }
 
-/** What follows when the fault is ours and no query left: the cursor stays, and people see a message. */
+/** Decision after a fault of ours kept the query back: the cursor stays, and people see a message. */
 export function brokenOff(failures: number, rhythm: Rhythm, random = Math.random): Decision {
   const minutes = waits.unreached[Math.min(failures, waits.unreached.length - 1)]!
   return retry(ourFault, minutes, minutes, failures, rhythm, random)

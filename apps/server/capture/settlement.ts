@@ -280,7 +280,7 @@ async function noteGaps(
       delete from capture_gap where line_id = ${line.id} and from_nsu >= ${from} and to_nsu <= ${to}`.execute(ctx.db)
     await takeOut(ctx, line, { from, to }, passed)
   }
-  // What is missing already as a part of more stays so.
+  // Positions inside a larger gap stay part of it.
   await sql`
     insert into capture_gap (line_id, from_nsu, to_nsu, passed)
     select ${line.id}, n.from_nsu, n.to_nsu, ${passed}

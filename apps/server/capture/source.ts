@@ -2,7 +2,7 @@ import type { Connection } from '@vigia/sefaz/connection'
 import { type DistributionRequest, type DistributionResponse, queryDistribution } from '@vigia/sefaz/distribution'
 import type { Endpoints } from '@vigia/sefaz/endpoints'
 
-/** Where the authority delivers the documents of a family, and how it is asked. */
+/** Web service that delivers the documents of a family, and the way to query it. */
 export interface Source {
   /** The web service, as the authority calls it. */
   webService: string

@@ -26,7 +26,7 @@ export async function readCaptureStates(db: Context['db'], workspaceId: number, 
       ...line,
       // While it is paused, as it was before: what others receive meanwhile is not shown.
       ...(ownNsu !== null && { last_nsu: ownNsu, max_nsu: ownNsu }),
-      // Of a document that arrived damaged a whole copy was fetched, unless its position is still missing or is lost.
+      // Adds damaged positions still missing or lost: for the other ones a whole copy was fetched.
       unread: unread + (missing.get(line_id) ?? 0),
     }
   })
@@ -115,7 +115,7 @@ async function readReceived(
   return rows
 }
 
-// Of each line, how many of the positions that arrived damaged are still missing or lost.
+// Counts, for each line, the damaged positions that are still missing or lost.
 async function countMissing(db: Context['db'], received: readonly ReceivedPositions[]): Promise<Map<number, number>> {
   const damaged = received.flatMap(({ lineId, damaged }) => damaged.map((nsu) => ({ lineId, nsu })))
   if (damaged.length === 0) return new Map()

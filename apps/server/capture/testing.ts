@@ -18,7 +18,7 @@ import { completenessRoutes } from './completeness.ts'
 import { followPlan } from './plan.ts'
 
 export const ours = '44555666000181'
-/** Of a real hour: nothing becomes due by waiting. */
+/** Pauses of a real hour: nothing becomes due by waiting. */
 export const rhythm = { hourMs: 3_600_000, pagePauseMs: 2_000, marginMs: 300_000 }
 
 export type TestContext = Pick<Context, 'db' | 'config' | 'log' | 'vault' | 'signer' | 'storage'>
@@ -39,7 +39,7 @@ export async function openInstallation() {
   }
   const contexts: TestContext[] = []
   return {
-    /** Of the owner. */
+    /** Address with the login of the database owner. */
     url: database.url,
     openProcess() {
       const ctx = process_()

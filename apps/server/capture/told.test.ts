@@ -19,7 +19,7 @@ import { decide } from './rules.ts'
 import { listCapturedCompanies } from './state.ts'
 import { addCertificate, captureRoutes, newCompany, openInstallation, ours, retireLines, rhythm } from './testing.ts'
 
-// What a person reads of a capture, and what the button answers.
+// Texts that a person reads about a capture, and responses of the sync button.
 let installation: Awaited<ReturnType<typeof openInstallation>>
 let ctx: Context
 
@@ -169,7 +169,7 @@ describe('a company', () => {
     const full = { ...ctx, storage: { ...ctx.storage, trouble: { reason: 'no-space' as const, since: new Date() } } }
     const { data } = await run<{ data: { captura: Told[] }[] }>('obter-empresas', {}, company, full)
     expect(data[0]!.captura[0]!.causaComum).toMatch(/liberar espaço/)
-    // Who captures is away: no light stays green.
+    // The capture process is away: no light stays green.
     await noteTrouble(ctx, 'trabalho', 'O processo que captura não está funcionando.')
     const away = await told(stranger)
     expect(away).toMatchObject({ estado: 'falha', causaComum: expect.stringMatching(/^A captura, .* em pausa/) })

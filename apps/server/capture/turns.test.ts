@@ -530,7 +530,7 @@ describe('a response that cannot be stored', () => {
 
 type Work = Parameters<ReturnType<typeof ctx.db.transaction>['execute']>[0]
 
-/** The database, of which the connection is lost in the first transaction after `happen`. */
+/** Database that loses its connection in the first transaction, after `happen`. */
 function losingFirst(happen: (work: Work) => Promise<unknown>): typeof ctx.db {
   let isLost = false
   return new Proxy(ctx.db, {
@@ -648,7 +648,7 @@ describe('completeness', () => {
     })
     const foundAt = '2026-11-02T13:10:00.000Z'
     await insertCall(line, { at: foundAt, nsu_before: 3_650n, nsu_after: 3_654n, c_stat: 656, x_motivo: 'ultNSU' })
-    // What is fetched leaves it; what the authority has no more stays as lost.
+    // Fetched positions leave the gap; positions that the authority does not have any more stay as lost.
     await addGap(line, 3_652n, 3_652n, true)
     await addGap(line, 3_653n, 3_654n)
     for (const [nsu, cStat] of [

@@ -102,7 +102,7 @@ async function listStuck(ctx: WarningContext, workspaceId: number): Promise<Stuc
   return withCompanies(ctx, workspaceId, rows)
 }
 
-// Of archived companies too: the sum is compared with what was told before, and must not become smaller.
+// Includes archived companies: the sum is compared with the one told before, and must not shrink.
 async function listLost({ db }: WithDatabase, workspaceId: number): Promise<LostPositions[]> {
   const { rows } = await sql<Omit<LostPositions, 'name' | 'cnpj' | 'active'> & { companyId: number }>`
     select s.company_id as "companyId", l.service, sum(g.to_nsu - g.from_nsu + 1)::float8 as lost

@@ -50,7 +50,7 @@ async function describeSilence(ctx: WatchContext): Promise<string | null> {
   return `Nada é consultado na SEFAZ desde ${formatBrasiliaShortMoment(silence.since)} (horário de Brasília), e ${whose}. ${safe} O que fazer: confira no log do programa de captura (worker) o que o detém e, se ele não responder, reinicie-o.`
 }
 
-// What is wrong with a certificate or a CNPJ its owner must mend, and hears of it.
+// Leaves out certificates and CNPJs: their owner is told of them and has to fix them.
 async function describeStopped(ctx: WatchContext): Promise<string | null> {
   const reasons = (await listStopped(ctx)).filter(({ cStat }) => cStat !== null && !isOfTheCustomer(cStat))
   if (reasons.length === 0) return null

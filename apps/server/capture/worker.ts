@@ -47,7 +47,7 @@ export async function startCaptureWorker(
   )
 }
 
-// What cannot be stored, or needs the signer while it is down, is not begun.
+// Begins nothing that cannot be stored, or that needs the signer while it is down.
 async function mayWork({ storage, signer }: CaptureContext): Promise<boolean> {
   return !signer.isDown && (!storage.trouble || (await storage.prove()))
 }

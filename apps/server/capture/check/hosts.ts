@@ -14,13 +14,13 @@ import { examineHost, type HostReport } from './probe.ts'
 type HostsConfig = Pick<Config, 'sefaz'>
 
 interface Options {
-  /** Of a test, so that the official names lead to its servers. */
+  /** For tests: resolves the official names to their servers. */
   lookup?: LookupFunction
 }
 
 export interface ExaminedHost extends CheckReport {
   report: HostReport
-  /** How far apart the clocks are; null: the host did not tell. */
+  /** Difference between the clocks; null: the host did not tell. */
   clock: string | null
 }
 

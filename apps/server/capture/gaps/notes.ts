@@ -13,7 +13,7 @@ type NoteContext = WithConfig
 const unreleased: readonly number[] = [status.summary, status.cancelled, status.denied]
 // It comes by itself within minutes, or within hours when the authority is late. One that was not there yet is asked for a few times more.
 const asksMax = 5
-// What says something about the note, and not about the service or the quota.
+// Statuses about the note, and not about the service or the quota.
 const told = [138, 217]
 
 /** How long a released note may take to come by itself; null in a family whose documents always come whole. */

@@ -35,7 +35,7 @@ export async function findPosition(ctx: GapContext, line: Pick<CaptureLine, 'id'
   return open[0]?.nsu ?? newest
 }
 
-// That nothing was found in some passed positions says nothing about the others. Of very many a few must do.
+// A passed position found empty says nothing about the others. For very many, a few probes must do.
 const passedMax = 2_000n
 
 const isProbed = ({ from, to, passed }: Gap) => !passed || to - from >= passedMax
@@ -50,7 +50,7 @@ function probesOf({ from, to }: NsuRange): bigint[] {
   return quarter === 0n ? [] : [from + 2n * quarter, from + quarter, from + 3n * quarter]
 }
 
-// Those of `positions` that a query of the last day found expired.
+// Positions that a query of the last day found expired.
 async function listExpired(
   { db }: WithDatabase,
   line: Pick<CaptureLine, 'id'>,
@@ -134,7 +134,8 @@ export async function closePosition(
   await db.deleteFrom('capture_gap').where('line_id', '=', line.id).where('from_nsu', '=', gap.from).execute()
   const { passed } = gap
   for (const range of besides(gap, closed)) await insertGap(ctx, line, { ...range, passed }, false)
-  // What was not asked for one by one counts as lost, but for what the authority passed over at the first contact: nobody here waited for it.
+  // Positions that were not queried one by one count as lost, except those that the authority
+  // passed over at the first contact: nobody here expected them.
   const isEmpty = passed && (!isProbe || gap.from === 1n)
   if (closing === 'expired') await insertExpired(ctx, line, { ...closed, passed: isEmpty })
   if (closing === 'damaged') await insertGap(ctx, line, { ...closed, passed: false }, true)
