@@ -15,13 +15,13 @@ import type { Session } from '../platform/http/session.ts'
 import { firstStart } from '../platform/installation.ts'
 import type { ServiceCode } from '../platform/service.ts'
 
-/** A company of which events wait for the release, or would be given by themselves after it. */
+/** A company with events that wait for the release, or would be sent automatically after it. */
 export interface HeldCompany {
   workspaceId: number
   companyId: number
   name: string
   cnpj: string
-  /** Ciência is given by itself since then; null: it is not. */
+  /** Start of the automatic Ciência; null: it is off. */
   acknowledgesSince: Date | null
   /** Waiting Ciências that a switch wanted. */
   automatic: number
@@ -29,7 +29,7 @@ export interface HeldCompany {
   requested: number
 }
 
-/** What a release lets leave, and how many rules send a Ciência without a person; null: nothing is held. */
+/** Everything that a release lets leave, and rules that send a Ciência alone; null: nothing is held. */
 export async function listHeld(ctx: WithDatabase): Promise<{
   since: Date
   why: string

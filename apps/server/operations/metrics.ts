@@ -52,5 +52,5 @@ function read(ctx: MetricsContext): Promise<MetricRow[]> {
   )
 }
 
-/** What the captures, mails and events of all workspaces count. */
+/** Metrics of the captures, mails and events of all workspaces. */
 export const productMetrics: DatabaseMetrics = { described, read }

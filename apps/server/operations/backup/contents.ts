@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { withOwner } from '../signer/keys.ts'
 
-/** What a database has: enough to recognise it, and to see that it is whole. */
+/** Summary of a database: enough to recognise it, and to see that it is whole. */
 export interface Contents {
   /** A digest of the key of the installation. */
   installation: string

@@ -22,8 +22,8 @@ export interface Copy extends CopyRecord {
   bytes: number
 }
 
-// The folder: `installation` says of which one the copies are, and opens with their key alone. A copy is NAME.cluster, and NAME.record, which is written last;
-// NAME.tried is there when it was restored for a trial.
+// Files of the folder: `installation` names the installation that the copies are of, and opens with
+// their key alone. A copy is NAME.cluster, then NAME.record; NAME.tried marks a trial restore.
 const claimName = 'installation'
 const copyName = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-[0-9a-f]{8}$/
 const copiesKept = 30

@@ -60,7 +60,7 @@ const keep = (company: Company, numbers: number[]) =>
     ),
   )
 
-/** Where a company stands in the captures of its NF-e, of which the line stands at `cursor`. */
+/** Sets the position delivered to a company in its NF-e captures, and the cursor of their line. */
 async function stand(company: Company, delivered: number, cursor: number): Promise<void> {
   await changeLines(ctx, `last_nsu = ${cursor}, max_nsu = ${cursor}`)
   await owner.query('update capture_subscription set delivered_nsu = $2 where workspace_id = $1', [

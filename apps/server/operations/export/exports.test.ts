@@ -484,7 +484,7 @@ describe('the link', () => {
     const plain = `${workspaceId}/1/${Date.now() + 60_000}`
     const madeUp = [
       elsewhere.encrypt(plain, 'ticket of an export').toString('base64url'),
-      // Of the same key, for something else.
+      // Same key, other purpose.
       ctx.vault.encrypt(plain, 'certificate key').toString('base64url'),
       ctx.vault.encrypt(`${workspaceId}/999999/${Date.now() + 60_000}`, 'ticket of an export').toString('base64url'),
       ticket.slice(0, -4),
@@ -742,7 +742,7 @@ describe('the forms of an export', () => {
     const files = readZip(Buffer.concat(chunks))
     expect(seen).toMatchObject({ now: 0, patient: true })
     expect(seen.most).toBeLessThanOrEqual(4)
-    // Those of a file with a few documents do not wait for those of others.
+    // Prints for a small file are not `patient`: they do not wait for large files.
     const runs: (RunOptions | undefined)[] = []
     const asked: Context['printer'] = { ...printer, print: async (_, run) => new Uint8Array(runs.push(run)) }
     const read = readInBatches(ctx, workspaceId, { criteria: { type: 0 } }, { withContent: true })

@@ -36,7 +36,7 @@ interface LeavingTask {
 
 type LeavingContext = Pick<Context, 'db' | 'log' | 'printer'>
 
-/** What a volume has besides the documents themselves. */
+/** Counts of a volume's contents besides the documents. */
 interface Rest {
   events: number
   versions: number
@@ -129,7 +129,7 @@ async function* filesOfReceipts(
 
 const keyOf = (companyId: number, chave: string) => `${companyId}/${chave}`
 
-// What the list has of the documents that the receipts are, or are about.
+// List rows of the documents that the receipts are, or are about.
 async function documentsOf(
   ctx: WithDatabase,
   workspaceId: number,

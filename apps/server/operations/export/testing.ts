@@ -55,7 +55,7 @@ export async function openExports() {
       session = await openTestSession(ctx.db, workspaceId)
       return workspaceId
     },
-    /** Of the calls; changes count from the next one on. */
+    /** Session of the calls; a new one applies from the next call on. */
     get session(): Session {
       return session
     },
@@ -63,7 +63,7 @@ export async function openExports() {
       session = other
     },
     stopWorker: () => worker[Symbol.asyncDispose](),
-    /** In the place of one that was stopped. */
+    /** Replaces a stopped worker. */
     async startWorker(more: Partial<Context> = {}): Promise<void> {
       worker = await startQueue({ ...ctx, ...more }, { jobs: exportJobs })
     },

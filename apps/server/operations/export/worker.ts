@@ -37,7 +37,7 @@ interface Order {
   id: bigint
   total: number
   request: Kept
-  /** What who asked for it may see; null: everything. */
+  /** Companies that the requester may see; null: all. */
   companies: number[] | null
 }
 
@@ -96,7 +96,8 @@ async function makeExport(ctx: Context, order: Order, job: Job, signal: AbortSig
   }
 }
 
-// Whoever takes documents out of the product relies on them. A file that is made is not thrown away because that could not be written down.
+// Marks documents as exported, because people rely on them outside. A finished file is kept even
+// when the mark cannot be written.
 async function noteTaken(
   ctx: Pick<Context, 'db' | 'log'>,
   { workspaceId, id }: Order,
@@ -284,7 +285,7 @@ const noSpaceText =
 // SQLSTATE: disk_full.
 const isDiskFull = (error: unknown) => (error as { code?: unknown } | null)?.code === '53100'
 
-// Of an external database nobody here knows how much is free, only that it has failed.
+// Free space of an external database is unknown; only its failures show.
 async function requireSpace({ storage, config }: Pick<Context, 'storage' | 'config'>): Promise<void> {
   const stores = await storage.prove()
   const freeBytes = config.databaseUrl ? null : storage.freeBytes

@@ -17,11 +17,11 @@ import { ensureMasterKey, hasMasterKey, type KeyWrapper, wrapWithKey } from './w
 const useCharactersMax = 200
 
 interface SignerOptions {
-  /** Of the owner of the database. */
+  /** Address with the login of the database owner. */
   url: string
   config: Pick<Config, 'sefaz'>
   wrapper: KeyWrapper
-  /** Of a test, so that official names lead to its server. */
+  /** For tests: resolves the official names to their server. */
   lookup?: LookupFunction
 }
 

@@ -23,7 +23,7 @@ export const tokens = 'tokens'
 
 /** The keys of the workspaces, unwrapped; `db` belongs to the signer. */
 export interface Keys {
-  /** That of a workspace; made when it has none. */
+  /** Vault of a workspace; its key is made when missing. */
   ensure(workspaceId: number): Promise<Vault>
   unwrap(workspaceId: number, wrapped: Buffer): Promise<Vault>
 }
@@ -146,7 +146,7 @@ async function ensureInstallationKey(client: pg.Client, wrapper: KeyWrapper): Pr
 
 const atOnce = 200
 
-/** So many at once as one statement takes. */
+/** Splits into batches that one statement takes. */
 export function inTurns<T>(all: readonly T[]): T[][] {
   return Array.from({ length: Math.ceil(all.length / atOnce) }, (_, n) => all.slice(n * atOnce, (n + 1) * atOnce))
 }
@@ -183,7 +183,8 @@ export async function sealAnew(
     const purpose = keyPurpose(workspace, company)
     return to.get(workspace)!.encrypt(known.get(key)!.decrypt(sealed, purpose), purpose)
   })
-  // What was replaced or removed meanwhile is left alone. Several servers lock no rows of several workspaces beforehand.
+  // Certificates replaced or removed meanwhile are left alone. A cluster cannot lock rows of
+  // several workspaces beforehand.
   const { rowCount } = await client.query(
     `update certificate c set key_encrypted = u.sealed, key_id = u.key
        from unnest($1::int[], $2::int[], $3::bytea[], $4::text[], $5::bytea[]) u (workspace, id, sealed, key, before)

@@ -189,7 +189,7 @@ describe('with the key in the data directory', () => {
     await start(await inFile())
   })
 
-  // Each step is told before it is made: whoever throws there stops as a crash would.
+  // Each step is reported before it runs: throwing there stops like a crash.
   const crashes = [
     'Conferindo o banco',
     'Guardando a chave nova',

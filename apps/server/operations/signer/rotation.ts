@@ -114,7 +114,7 @@ async function requireAlone(url: string): Promise<void> {
   await withOwner(url, async (client) => {
     for (const since = performance.now(); ; await setTimeout(100)) {
       const { rows } = await client.query<{ n: number }>(
-        // Those of the server itself have no user; those that several servers keep to each other are of who owns the extension.
+        // Server processes have no user; connections between Citus nodes have the extension's owner.
         `select count(*)::int as n from pg_stat_activity
           where datname = current_database() and pid <> pg_backend_pid() and usesysid is not null
             and coalesce(application_name, '') !~ '^[Cc]itus'
@@ -181,7 +181,7 @@ async function replaceTokensKey(client: pg.Client, from: KeyWrapper, to: KeyWrap
   await sealWebhooksAnew(client, before, vault)
 }
 
-// What a key that was lost had sealed stays as it is: its people make another.
+// Secrets that a lost key had sealed stay as they are: their owners make new ones.
 function sealedAgain(sealed: Buffer, before: Vault, after: Vault, purpose: string): Buffer {
   try {
     return after.encrypt(before.decrypt(sealed, purpose), purpose)

@@ -324,7 +324,7 @@ test('while the signer is gone nothing is done, and nothing counts as sent; when
   serving = await serveSigner(own, path, 0o600)
   expect(await client.open(place.workspaceId, place.certificateId, use)).not.toBeNull()
   expect(client.isDown).toBe(false)
-  // Who comes with what was open before has to open it again.
+  // A handle opened before the restart has to be opened again.
   await expect(opened.connect()).rejects.toThrow(/not open any more/)
   await serving[Symbol.asyncDispose]()
   await own[Symbol.asyncDispose]()
