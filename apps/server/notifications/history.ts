@@ -16,7 +16,7 @@ type Reader = Pick<Session, 'workspaceId' | 'accountId' | 'publicId'>
 
 const pageSize = 20
 
-/** What the workspace was told and is still kept, the newest first; `before` is the last announcement of the page before. */
+/** Announcements that are kept, newest first; `before`: the last one of the previous page. */
 export async function readHistory(
   ctx: WithDatabase,
   { workspaceId, accountId, publicId }: Reader,
@@ -24,7 +24,7 @@ export async function readHistory(
 ): Promise<History> {
   const readUpTo = sql`coalesce((
     select read_up_to from announcement_reading where workspace_id = ${workspaceId} and account_id = ${accountId}), 0)`
-  // Nobody has to read what they have just done.
+  // Own actions count as read.
   const unread = sql`a.id > ${readUpTo} and a.session_id is distinct from ${publicId}::uuid`
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
     const { rows } = await sql<History['announcements'][number]>`

@@ -237,7 +237,7 @@ test('a page that is open hears what another page of its session hears, however 
   await tell(ana.wsId, 'antes')
   await gets(here, 'antes')
   await vi.waitFor(async () => expect(await positionOf(ana)).toHaveLength(1), patience)
-  // Nobody reads what sessions were told before this ends.
+  // Blocks reads of the sessions' positions until this transaction ends.
   const blocker = new pg.Client({ connectionString: database.url })
   await blocker.connect()
   await blocker.query('begin')
@@ -392,7 +392,7 @@ test('what happened while nobody listened is looked up', async () => {
     bia.wsId,
   ])
   await gets(page, 'enquanto isso')
-  // Whoever listens again before the session was removed has seen it alive.
+  // A listener that reconnects before the session is removed finds it alive.
   await loseListeners()
   await ended
 })

@@ -25,9 +25,9 @@ interface HubSession {
   counted: boolean
   /** Its page shows by itself what was done in its session. */
   withoutEcho: boolean
-  /** What its person could see when the connection was opened. */
+  /** Rights of its person when the connection was opened. */
   access: Access
-  /** The companies of that; null: all. */
+  /** Companies of `access`; null: all. */
   companies: ReadonlySet<number> | null
 }
 
@@ -50,9 +50,9 @@ interface SentAnnouncement {
   body: string
   /** The session of the person whose action it is. */
   sessionId: string | null
-  /** What happened; null: the operator wrote it, for everybody. */
+  /** Kind of happening; null: the operator wrote it, for everybody. */
   what: string | null
-  /** The companies of which it tells; null: of the whole workspace. */
+  /** Companies that it concerns; null: the whole workspace. */
   companies: number[] | null
 }
 
@@ -145,8 +145,8 @@ const readAtOnce = 500
 const retryMs = 1_000
 // Missed announcements go to one page of a session. Other pages wait up to 5 s for it to confirm.
 const arrivingMs = 5_000
-// What arrives within this time is written down together: rows for thousands of sessions while the rest of them is still being told would take the
-// processor from that. A page that comes back meanwhile is told from memory what it has.
+// Arrivals within this time are written together: writing rows for thousands of sessions would slow
+// down the delivery to the rest. A page that comes back meanwhile gets its position from memory.
 const gatheringMs = 250
 
 /** The open connections of this process, by workspace, and what each was told. */
@@ -156,9 +156,9 @@ class Audience implements AsyncDisposable {
   readonly #connections = new Map<number, Map<string, HubClient>>()
   /** Deliveries under way, by workspace; true: there is more since they began. */
   readonly #delivering = new Map<number, boolean>()
-  /** What arrived at sessions and is not being written yet. */
+  /** Arrivals at sessions that are not being written yet. */
   readonly #arrived = new Map<number, { upTo: Map<string, bigint>; written: Promise<void> }>()
-  /** What is being written of them now. */
+  /** Arrivals that are being written now. */
   readonly #writing = new Map<number, { upTo: ReadonlyMap<string, bigint>; written: Promise<void> }>()
   /** Workspaces in which a page waits for another page of its session to confirm. */
   readonly #deferred = new Set<number>()
@@ -271,7 +271,7 @@ class Audience implements AsyncDisposable {
       if (isBehind) this.#awaitArrival(workspaceId, connection, latest)
     }
     if (announcements.length === readAtOnce) this.#delivering.set(workspaceId, true)
-    // What a page waits for has arrived by now.
+    // Confirmations that a page waits for have come by now.
     if (!connections.some(isArriving)) this.#deliverDeferred(workspaceId)
   }
 
@@ -400,7 +400,7 @@ class Audience implements AsyncDisposable {
     return written
   }
 
-  // What is known here before the database knows it.
+  // Position in memory that the database does not have yet.
   #arrivedAt(workspaceId: number, sessionId: string): bigint {
     const [arrived, writing] = [this.#arrived.get(workspaceId), this.#writing.get(workspaceId)]
     return highest(arrived?.upTo.get(sessionId) ?? 0n, writing?.upTo.get(sessionId) ?? 0n)

@@ -78,7 +78,7 @@ export async function forgetAnnouncements(ctx: WithDatabase): Promise<void> {
     await db.deleteFrom('announcement').where('at', '<', longAgo).execute()
     return db.selectFrom('happening').select('workspace_id').distinct().where('at', '<', longAgo).execute()
   })
-  // Of a kind for which no process here has a writer.
+  // Stale happenings have no writer in any process here.
   for (const { workspace_id } of stale)
     await inWorkspace(ctx, workspace_id, ({ db }) =>
       db.deleteFrom('happening').where('workspace_id', '=', workspace_id).where('at', '<', longAgo).execute(),

@@ -7,7 +7,7 @@ import { lockTelling, tell } from './notifications.ts'
 
 type TellerContext = Pick<Context, 'db' | 'config' | 'log'>
 
-/** What happened of one kind in a workspace. */
+/** Happenings of one kind in a workspace. */
 interface Kind {
   workspaceId: number
   what: string
@@ -15,7 +15,7 @@ interface Kind {
 
 const unknownMs = 3_600_000
 
-/** Turns what happened into announcements: of each kind at most one to a workspace in `announcementPauseMs`, however much happens. */
+/** Turns happenings into announcements: at most one per kind and workspace in `announcementPauseMs`. */
 export function announcementJob(writers: Readonly<Record<string, Writer>>): JobKind {
   return {
     name: 'announcement',
@@ -71,7 +71,7 @@ export async function tellTogether(ctx: TellerContext, kind: Kind, writer: Write
   })
 }
 
-// The companies of which a text tells; null: of the whole workspace, or nobody knows.
+// Companies that a text concerns; null: the whole workspace, or unknown.
 function companiesOf(items: readonly TopicItem[]): number[] | null {
   const all = new Set<number>()
   for (const { companyId, payload } of items) {

@@ -46,9 +46,9 @@ const atOnce = 500
 export const keptDays = 90
 
 /**
- * What changed after version `since`, oldest first; null: from the oldest that is kept. At most 500 changes are looked at, and of these, those of
- * documents that a switch of their company hides, or that are here no more, are left out: a page may be shorter, even empty, and still not be the last.
- * Refuses a version from which something was forgotten since, or that was never given.
+ * Changes after version `since`, oldest first; null: from the oldest that is kept. Reads at most
+ * 500 and leaves out those of hidden or removed documents: a page may be short or empty without
+ * being the last. Refuses a version that was never given, or after which something was forgotten.
  */
 export async function readChanges(
   ctx: WithDatabase & Pick<Context, 'ids'>,
@@ -119,7 +119,7 @@ export async function forgetChanges(ctx: WithDatabase): Promise<void> {
   for (const { workspaceId, version } of old)
     await inWorkspace(ctx, workspaceId, async ({ db }) => {
       await sql`delete from document_change where workspace_id = ${workspaceId} and version <= ${version}`.execute(db)
-      // Last, because whoever changes a document waits for this row.
+      // Last, because everyone who changes a document waits for this row.
       await sql`
         update change_position set forgotten = greatest(forgotten, ${version}) where workspace_id = ${workspaceId}`.execute(
         db,

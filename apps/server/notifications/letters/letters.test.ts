@@ -76,7 +76,7 @@ async function newOffice() {
         await db.insertInto('alert_news').values(raised).execute()
       })
     },
-    /** Those that were queued since the last time. */
+    /** Mails queued since the last call. */
     queued: async (): Promise<Mail[]> => {
       const { rows } = await asOperator(ctx, ({ db }) =>
         sql<Mail>`delete from mail where workspace_id = ${workspaceId} returning id, kind, recipient, payload`.execute(
@@ -206,7 +206,7 @@ test('a digest comes at seven when it was chosen, with what is new since then, w
   expect(letter?.paragraphs[0]).toContain('aqui estão 25, e mais 2 na lista')
   expect(letter?.lines).toHaveLength(25)
   expect(letter?.lines?.[0]?.title).toMatch(/: crítico$/)
-  // What others wrote becomes no link.
+  // Text written by others becomes no link.
   expect(letter?.lines?.[0]?.detail).toBe('Veja www. golpe. com: paguei R$ 1.200,00.')
   await queueLetters(ctx, workspaceId, nextMorning(nextMorning(seven)))
   expect(await queued()).toEqual([])
@@ -299,7 +299,7 @@ test('who chose a digest and may not be written to for a while is looked at ever
   expect(await queueLetters(ctx, workspaceId, later(1))).toEqual(nextMorning(later(1)))
   await until('null')
   expect(await queueLetters(ctx, workspaceId, now)).toEqual(nextMorning(now, { weekly: true }))
-  // Nobody at all, for as long as the workspace is to be erased.
+  // A workspace that is to be erased sends no letters.
   await inside((db) =>
     sql`update workspace set erase_at = now() + interval '9 days' where id = ${workspaceId}`.execute(db),
   )

@@ -10,9 +10,9 @@ import { queueJob } from '../../platform/jobs/jobs.ts'
 import { queueMail } from '../../platform/mail/mail.ts'
 import { readMonthly } from './monthly.ts'
 
-// What people are written of alerts, deadlines and reports, and when: docs/decisions/0046-letters.md.
+// Letters about alerts, deadlines and reports: docs/decisions/0046-letters.md.
 
-/** What a person chose to be written. */
+/** Letters that a person chose. */
 export interface Choice {
   alerts: AlertLetters
   deadlines: DeadlineLetters
@@ -33,13 +33,13 @@ interface Kept {
   reportsAt: Date | null
   /** Until there the grave ones were written of, or are no news. */
   criticalId: bigint
-  /** When the first critical alert came of which nothing was written yet; null: there is none. */
+  /** Time of the first critical alert that no letter has told of; null: there is none. */
   criticalSince: Date | null
   /** The last news of the workspace; 0: there is none. */
   newest: bigint
 }
 
-/** Who answers for the documents is told of what is grave; who only looks asks for it first. */
+/** Roles that answer for the documents get critical alerts by default; `leitura` has to choose them. */
 function choiceOf({ role, alerts, deadlines }: Pick<Kept, 'role' | 'alerts' | 'deadlines'>): Choice {
   const answers = role === 'administrador' || role === 'fiscal'
   return { alerts: alerts ?? (answers ? 'criticos' : 'nenhum'), deadlines: deadlines ?? 'nenhum' }
@@ -49,11 +49,11 @@ const wantsCritical = ({ alerts }: Choice) => alerts === 'criticos' || alerts ==
 const wantsDigest = ({ alerts }: Choice) => alerts === 'resumo' || alerts === 'criticos-e-resumo'
 
 const hourMs = 3_600_000
-// Of several alerts that come together one letter tells.
+// Alerts within this time are gathered in one letter.
 const gatherMs = 2 * 60_000
-// And at most so often.
+// Minimum time between two such letters.
 const pauseMs = 15 * 60_000
-// What is older is in the list, and no news any more.
+// Older alerts are in the list, and are no news any more.
 const criticalMs = 24 * hourMs
 // The next digest tells it better. Letters of alerts are useful as long as they are tried: no other tells of the same.
 const deadlinesMs = 20 * hourMs
@@ -95,7 +95,7 @@ async function readPeople(
                                order by n.id desc limit 1) old on true
      where a.workspace_id = ${workspaceId} and ${isWrittenTo({ config })} and not a.shared
        and (a.access_until is null or a.access_until > ${now}::timestamptz)
-       -- Who leaves is left in peace.
+       -- Workspaces that are to be erased send no letters.
        and exists (select from workspace w where w.id = a.workspace_id and w.erase_at is null)
        and ${which}
      order by a.id`.execute(db)
@@ -118,7 +118,7 @@ function dueOf(person: Kept, now: Date): Due {
     wantsCritical(choice) && criticalSince
       ? new Date(Math.max(criticalSince.getTime() + gatherMs, (criticalAt?.getTime() ?? 0) + pauseMs))
       : null
-  // What is overdue from another day waits for the morning.
+  // Letters that are due at night wait for the morning.
   const awake = (time: Date | null) => (time && time <= now && isNight(now) ? nextMorning(now) : time)
   const times = [
     criticalDue,
@@ -133,19 +133,20 @@ function dueOf(person: Kept, now: Date): Due {
   return { critical, digest, deadlines, reports, nextAt: after.length > 0 ? new Date(Math.min(...after)) : null }
 }
 
-/** What a letter is about, as its row keeps it. */
+/** Subject of a letter, as its row stores it. */
 export interface LetterPayload {
   accountId: number
-  /** Of `alert_news`. */
+  /** Range of `alert_news`. */
   after?: string
   upTo?: string
-  /** Of `monthly_report`, and the month (`aaaa-MM`) that it tells of. */
+  /** Id of `monthly_report`, and the month (`aaaa-MM`) of the report. */
   report?: { id: number; month: string }
 }
 
 /**
- * Queues the letters that are due at `now` in a workspace. Returns when it is to be looked at again; null: when there is news. A letter and the mark that it
- * was queued are one transaction, so it is queued once, whoever else does the same.
+ * Queues the letters that are due at `now` in a workspace. Returns when to look again; null: when
+ * there is news. A letter and its mark are written in one transaction, so concurrent runs queue it
+ * once.
  */
 export async function queueLetters(ctx: WithConfig, workspaceId: number, now: Date): Promise<Date | null> {
   const [people, asleep] = await readWorkspace(ctx, workspaceId, async (ctx) => {
@@ -247,7 +248,7 @@ export async function scheduleReports(
   await queueJob({ db }, { kind: 'letters', workspaceId })
 }
 
-/** What the person of a session is written. `ctx.db` is inside the workspace. */
+/** Letters that the person of a session receives. `ctx.db` is inside the workspace. */
 export async function readChoice(
   { db }: WithDatabase,
   { workspaceId, accountId, role }: Person & Pick<Session, 'role'>,
@@ -306,7 +307,7 @@ export async function keepChoice(
   return before
 }
 
-/** Who reads a letter, when it leaves. */
+/** Reader of a letter, as of the moment when it leaves. */
 export interface Reader {
   choice: Choice
   /** Null: all. */

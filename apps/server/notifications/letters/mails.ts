@@ -124,7 +124,7 @@ const bandWords: Record<AlertBand, string> = {
 
 function lineOf(publicUrl: string, alert: Alert): LetterLine {
   const { idDFe, tipoDFe, numero, emitente, empresa, valor, faixa, motivos } = alert
-  // What depends on habits that are not known yet is shown on the screen only.
+  // Reasons that depend on habits still being learned are shown on the screen only.
   const told = motivos.filter(({ emAprendizado }) => !emAprendizado)
   const reasons = told.slice(0, reasonsMax).map(({ frase }) => withoutLinks(frase))
   const rest = told.length - reasons.length

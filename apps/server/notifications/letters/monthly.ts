@@ -6,7 +6,7 @@ import type { WithDatabase } from '../../platform/context.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Session } from '../../platform/http/session.ts'
 
-// Which reports a person receives by e-mail each month.
+// Monthly reports that a person receives by e-mail.
 
 type Person = Pick<Session, 'workspaceId' | 'accountId'>
 
@@ -16,12 +16,12 @@ export interface Monthly {
   group: ReportGroup
   /** Null: all that the person sees. */
   companyId: number | null
-  /** Of the company, to name it outside. */
+  /** Public id of the company, for callers outside. */
   publicId: string | null
   companyName: string | null
 }
 
-/** Those of a person, in the order in which they were chosen. `db` is inside the workspace. */
+/** Reports of a person, in the order in which they were chosen. `db` is inside the workspace. */
 export async function readMonthly({ db }: WithDatabase, { workspaceId, accountId }: Person): Promise<Monthly[]> {
   const { rows } = await sql<Monthly>`
     select m.id, m.subject, m.grouping as "group", m.company_id as "companyId", c.public_id as "publicId", ${companyNameIn(workspaceId)} as "companyName"
@@ -30,7 +30,7 @@ export async function readMonthly({ db }: WithDatabase, { workspaceId, accountId
   return rows
 }
 
-/** Adds one; which is there already stays one. Refuses too many. `db` is a transaction inside the workspace. */
+/** Adds a report, unless it is there; refuses too many. `db` is a transaction inside the workspace. */
 export async function addMonthly(
   { db }: WithDatabase,
   { workspaceId, accountId }: Person,

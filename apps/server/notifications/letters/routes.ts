@@ -62,7 +62,7 @@ export const letterRoutes = [
     const change = about === 'alertas' ? { alerts: 'nenhum' as const } : { deadlines: 'nenhum' as const }
     await inWorkspace(ctx, person.workspaceId, async (ctx) => {
       const before = await keepChoice(ctx, person, change, new Date())
-      // Who clicks again ends nothing.
+      // A second click ends nothing.
       if (!before || before[about === 'alertas' ? 'alerts' : 'deadlines'] === 'nenhum') return
       await recordStop(ctx, { ...person, about }, caller.address)
     })

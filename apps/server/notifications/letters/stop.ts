@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Context } from '../../platform/context.ts'
 
-/** Which letters a link ends, and whose. */
+/** Letters that a link ends, and their reader. */
 export interface Stop {
   workspaceId: number
   accountId: number
@@ -16,7 +16,7 @@ export function writeStop({ vault }: Pick<Context, 'vault'>, { workspaceId, acco
   return vault.encrypt(JSON.stringify([workspaceId, accountId, about]), purpose).toString('base64url')
 }
 
-/** What a secret of a link says; null: we did not write it. */
+/** Reads the secret of a link; null: we did not write it. */
 export function readStop({ vault }: Pick<Context, 'vault'>, secret: string): Stop | null {
   if (!/^[\w-]{40,200}$/.test(secret)) return null
   try {

@@ -44,8 +44,8 @@ const goneText =
   'O que mudou enquanto ele esteve parado já não está guardado por inteiro. Reative-o e leia os documentos pelas listas.'
 
 /**
- * Makes deliveries of what changed since those that are there, each once, whoever does the same meanwhile. Returns the wait until the next
- * look: 0 if there is more.
+ * Creates deliveries for the changes after the existing ones, each once even under concurrent runs.
+ * Returns the wait until the next look: 0 if there is more.
  */
 async function feed(ctx: Pick<Context, 'db' | 'ids' | 'config'>, workspaceId: number, id: number): Promise<number> {
   return inWorkspace(ctx, workspaceId, async ({ db, ids, config }) => {
@@ -96,7 +96,7 @@ function rowOf(workspaceId: number, webhookId: number, kind: string, data: objec
   }
 }
 
-/** What leaves for the delivery of a job, or when it may; null: never by this job. Without a secret when none can be opened. */
+/** Message of a job, or when it may leave; null: never by this job. Without secrets when none opens. */
 export async function readMessage(
   ctx: Pick<Context, 'db' | 'vault'>,
   { workspaceId, key }: Pick<Job, 'workspaceId' | 'key'>,
@@ -203,7 +203,7 @@ async function pauseWebhook(
   workspaceId: number,
   webhookId: number,
   problem: string,
-  /** What the letter has to say besides. */
+  /** Details for the letter. */
   why: { behind?: boolean } = {},
 ): Promise<void> {
   const { rows } = await sql<{ publicId: string; pausedAt: Date }>`

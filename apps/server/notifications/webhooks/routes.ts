@@ -51,7 +51,7 @@ export const webhookRoutes = [
   }),
 ]
 
-// Whoever that is who wrote the e-mail, has nothing sent to addresses of others.
+// Accounts without a proved e-mail send nothing to outside addresses.
 const outside = { deed: 'enviar avisos a outros sistemas', nothing: 'Nada foi enviado, e nenhum webhook foi criado.' }
 
 interface WireChoice {

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { Context } from '../../platform/context.ts'
 import { OutboundError, type OutsideAnswer, postOutside } from '../../platform/http/outbound.ts'
 
-/** What an attempt to deliver came to. */
+/** Outcome of an attempt to deliver. */
 export interface Attempt {
   delivered: boolean
   /** Null: there was no response. */
@@ -13,12 +13,11 @@ export interface Attempt {
   durationMs: number
 }
 
-/** What leaves. */
 export interface Message {
   url: string
   publicId: string
   body: string
-  /** The one in use first. */
+  /** The current one first. */
   secrets: readonly string[]
 }
 

@@ -74,7 +74,7 @@ const arriveHere = (...arrivals: ReturnType<typeof arrive>[]) =>
 const note = (number: number) => arrive(number, nfeProc({ number }))
 const cancellation = (number: number) => arrive(100 + number, evento(110111, { number }))
 
-// What the worker does until there is nothing left to do.
+// Runs due jobs, like the worker, until none is left.
 async function work() {
   // A change has woken it.
   await owner.query(

@@ -15,7 +15,7 @@ import { queueMail } from '../../platform/mail/mail.ts'
 import { uuidOf } from '../../platform/text.ts'
 import { newestVersion } from '../changes/changes.ts'
 
-/** What a person chooses of an address that is told what changes. */
+/** Settings that a person chooses for a webhook. */
 export interface WebhookChoice {
   url: string
   /** Names of the contract. */
@@ -28,7 +28,7 @@ type Webhook = DataOf<typeof listRoute>['webhooks'][number]
 
 export const webhooksMax = 10
 const oldSecretHours = 24
-/** What a person has sent outside the order of the feed, in a workspace. */
+/** Limit for sends by hand, outside the order of the feed, in a workspace. */
 export const byHand = { name: 'webhook', times: 60, withinMs: 3_600_000 }
 
 /** The name that binds the sealed secrets of webhooks to their workspace. */
@@ -147,7 +147,7 @@ export async function queueDeliveries(
   for (const delivery of rows) await queueJob({ db }, { kind: 'webhook', workspaceId, ...delivery })
 }
 
-// What is not kept any more cannot be told.
+// Resumes after the changes that are not kept any more.
 async function resume({ db }: WithDatabase, workspaceId: number, id: number): Promise<void> {
   await sql`
     update webhook w set failures = 0, rest_until = '-infinity',
