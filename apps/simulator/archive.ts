@@ -4,7 +4,7 @@ import type { Clock } from './clock.ts'
 import type { FileSource, Ledger } from './ledger.ts'
 import { activate, publishFiles, type Reception, release } from './publication.ts'
 
-/** A folder of XML files that the authority receives; new and changed files are found at each reading. */
+/** A folder of XML files that the authority receives; each reading finds new and changed files. */
 interface Archive {
   read(): Reception[]
 }

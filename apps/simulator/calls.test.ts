@@ -41,7 +41,7 @@ const misuse = async () => {
   return { count, excused }
 }
 
-// A process that dies after its socket took the whole answer looks to the simulator like one that read it.
+// A process that dies after its socket received the response looks like one that read it.
 describe('an answer that is told lost', () => {
   it('excuses the 656 that comes after', async () => {
     await ask({ ultNSU: 0 })

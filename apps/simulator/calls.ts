@@ -23,7 +23,7 @@ export interface CallEntry {
   events?: number
   fault?: string
   status?: number
-  /** The call was processed and changed what the authority knows of the client; false: it was refused or stopped before. */
+  /** The call was processed and changed the client's state; false: refused or stopped before. */
   counted: boolean
   /** The response did not arrive. */
   lost: boolean
@@ -38,7 +38,7 @@ export interface CallEntry {
 export interface CallLog {
   add(call: Pick<CallEntry, 'at' | 'service' | 'of' | 'authorizer'>): CallEntry
   list(): readonly CallEntry[]
-  /** Undefined when it is older than what the log keeps. */
+  /** Undefined when the log no longer has it. */
   find(id: number): CallEntry | undefined
   /** The first one after a call that passes. */
   findAfter(call: CallEntry, passes: (later: CallEntry) => boolean): CallEntry | undefined
@@ -69,8 +69,8 @@ export function createCallLog(entriesMax = 50_000): CallLog {
 }
 
 /**
- * Notes that the response to `call` did not reach the client; this may be learned much later. The next 656 of the client is excused when
- * it is about the cursor, or when it comes after an hour of waiting, unless the client got the cursor from a later distNSU before.
+ * Marks the response to `call` as lost, possibly much later. Excuses the client's next 656 about
+ * the cursor, or after an hour of waiting, unless a later distNSU returned the cursor before.
  */
 export function loseResponse(
   { ledger, calls, hourMs }: { ledger: Ledger; calls: CallLog; hourMs: number },

@@ -37,9 +37,9 @@ export interface IssuedCertificate {
   certificate: X509Certificate
 }
 
-/** The simulator's own certification authority: a root and the authority below it that signs everything. */
+/** The simulator's certification authority: a root, and an intermediate that signs everything. */
 export interface CertificationAuthority {
-  /** PEM of the root: what a client must trust. */
+  /** PEM of the root, which clients must trust. */
   root: string
   /** PEM of the issuing authority, sent along by the server and put in every PFX. */
   readonly intermediate: string
@@ -49,7 +49,7 @@ export interface CertificationAuthority {
   check(certificate: X509Certificate, now: number): 'ok' | 'foreign' | 'expired' | 'not-yet-valid' | 'revoked'
   /** From now on server certificates name `origin` as the place of their issuer. */
   publishAt(origin: string): void
-  /** Revokes the certificate with this serial number, or all that a CNPJ has so far; answers their serial numbers. */
+  /** Revokes one certificate or all issued to a CNPJ; returns their serial numbers. */
   revoke(which: { serialNumber?: string; cnpj?: string }): string[]
 }
 
@@ -71,8 +71,8 @@ export async function keptKey(directory: string, name: string): Promise<KeyObjec
 }
 
 /**
- * Opens the authority kept in `directory`, or creates it; a server and the command line may do so at the same time.
- * `trust` are other certificates in PEM, of authorities or of holders, that are accepted besides.
+ * Opens or creates the authority in `directory`; safe for a server and a command line at once.
+ * `trust`: further accepted certificates in PEM, of authorities or holders.
  */
 export async function openCertificationAuthority(
   directory: string,
@@ -145,7 +145,7 @@ export async function openCertificationAuthority(
   }
 }
 
-/** The PFX/P12 file of a holder, as a certification authority hands it over: with the chain, unless it is to be `alone`. */
+/** The PFX file of a holder as certification authorities deliver it: with chain, unless `alone`. */
 export async function issuePfx(
   authority: CertificationAuthority,
   holder: CertificateSubject & { senha: string; legacy?: boolean; alone?: boolean },
@@ -232,8 +232,8 @@ function makeCertificate(
     { name: 'authorityKeyIdentifier', keyIdentifier: keyIdentifier.getBytes() },
   ])
 
-  // The signature is made by node:crypto; node-forge needs some hundred milliseconds for it. A draft without signature
-  // gives the part that is signed.
+  // Signs by node:crypto, because node-forge takes some hundred milliseconds. A draft without
+  // signature has the part to sign.
   certificate.siginfo.algorithmOid = sha256WithRsa
   certificate.signatureOid = sha256WithRsa
   certificate.signature = ''

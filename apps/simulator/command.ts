@@ -53,7 +53,7 @@ export const help = `Simulador da autoridade tributária: distribuição de docu
 
 type Variables = Record<string, string | undefined>
 
-/** Reads the command line; what it leaves out comes from the same variables as for the product. */
+/** Parses the command line; defaults come from the product's environment variables. */
 export function readCommand(args: string[], environment: Variables, cwd: string): Command {
   const [first, ...rest] = args
   const named = first !== undefined && !first.startsWith('-')

@@ -30,7 +30,7 @@ interface ControlCall {
   json: () => Promise<Record<string, unknown>>
 }
 
-/** The control interface: what the simulator holds, and switches for its clock, its faults and its documents. */
+/** The control interface: state of the simulator, and switches for clock, faults and documents. */
 export async function respondToControl(
   authority: Authority,
   {
@@ -241,7 +241,7 @@ function events({ ledger }: Authority, query: URLSearchParams): unknown {
   return { events: sent.flatMap(describeEvent) }
 }
 
-// One row for each event, however often it was sent; a registration outlives the rejections after it.
+// One row per event, however often sent; a registration wins over later rejections.
 function describeEvent(sendings: EventSending[]): Record<string, unknown>[] {
   const last = sendings.findLast((one) => one.nProt !== undefined) ?? sendings.at(-1)
   if (last === undefined) return []

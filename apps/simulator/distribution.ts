@@ -282,7 +282,7 @@ export function invalidChave(chave: string, now: number): number | null {
   if (year < 6 || year > Number(localDateTime(now).slice(2, 4))) return 615
   const month = Number(aamm.slice(2))
   if (month < 1 || month > 12) return 616
-  // A CPF stands behind three zeros.
+  // A CPF is padded with three zeros.
   if (parseCnpj(cnpj) === null && !(cnpj.startsWith('000') && parseCpf(cnpj.slice(3)) !== null)) return 617
   if (mod !== '55') return 618
   return numero === 0 ? 619 : null

@@ -219,7 +219,7 @@ export function headers(service: 'nfe' | 'cte'): Record<string, string> {
   return { 'Content-Type': `application/soap+xml; charset=utf-8; action="${action(service)}"` }
 }
 
-/** The message of an answer, its own cStat and those of its events. */
+/** Message, cStat and event cStats of a response. */
 export interface EventResponse {
   http: HttpResponse
   message: string

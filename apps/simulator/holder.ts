@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto'
 
-/** The taxpayer a client certificate stands for, read from the ICP-Brasil fields; empty when it has neither. */
+/** The taxpayer of a client certificate, from the ICP-Brasil fields; empty without CNPJ and CPF. */
 export function certificateTaxpayer(certificate: X509Certificate): { cnpj?: string; cpf?: string } {
   const cnpj = otherName(certificate.raw, 3)
   if (cnpj !== undefined) return { cnpj: cnpj.slice(0, 14) }

@@ -87,7 +87,7 @@ function inspectDocument(
 ): Inspected | Refused {
   const { complete, chave, mod } = facts
   const situation = facts.situation === 'no-protocol' ? 'authorized' : facts.situation
-  // Its result is not looked at: what the archive holds is distributed as it is.
+  // The protocol's result is ignored: files of the archive are distributed as they are.
   const protocol = child(root, service === 'nfe' ? 'protNFe/infProt' : 'protCTe/infProt')
   if (complete && protocol === undefined) return { refused: 'documento sem protocolo de autorização' }
   if (service === 'nfe' && mod !== '55') return { refused: `o modelo ${mod} não é distribuído (só a NF-e, modelo 55)` }

@@ -34,7 +34,7 @@ export interface ReceivedRecord {
   content: ContentRef
   facts: Inspected
   source?: FileSource
-  /** Only where the date that is written is that of this authority: what comes from elsewhere is authorised when it arrives. */
+  /** Only for documents of this authority; others count as authorised on arrival. */
   authorizedAt?: number
 }
 
@@ -104,7 +104,7 @@ export type LedgerRecord = ReceivedRecord | Published | Answered | Released | Le
 export interface ServiceUsage {
   /** `ultNSU` of the last response; null: none yet, any cursor is believed. */
   lastReturned: number | null
-  /** Time of the last response that said there is nothing more. */
+  /** Time of the last response at the end of the sequence. */
   endReachedAt: number | null
   blockedUntil: number | null
   blockReason: string | null
@@ -112,7 +112,7 @@ export interface ServiceUsage {
   queriesAt: number[]
   /** Responses with 656. */
   misuse: number
-  /** Number of them that a lost response excuses. */
+  /** Part of `misuse` that a lost response excuses. */
   misuseExcused: number
   /** Kind and time of the call whose response was lost, until a later response settles it. */
   answerLost: { of: 'page' | 'query'; at: number } | null
@@ -269,8 +269,8 @@ function newUsage(): ServiceUsage {
   }
 }
 
-// Every change is one line, written before the response leaves; the last line of a key counts. The others are dropped when
-// the file is opened, and when there are many.
+// One line per change, written before the response is sent; the last line of a key wins. Old lines
+// are dropped on opening, and when there are many.
 function openState(file: string) {
   const usages = new Map<string, ServiceUsage>()
   const uses = new Map<string, number>()
@@ -304,7 +304,7 @@ function openState(file: string) {
   }
 }
 
-// A process that was killed may leave half a line at the end: it was never acknowledged and is cut off.
+// A killed process may leave half a line at the end: never acknowledged, it is cut off.
 function completeLines(file: string): string[] {
   if (!existsSync(file)) return []
   const bytes = readFileSync(file)

@@ -50,7 +50,7 @@ interface DistributionMessage {
   query: DistributionQuery
 }
 
-/** Rules B and D of NT 2014.002 and rule H01 over the data of a request: the message, or the code that refuses it. */
+/** Checks rules B and D of NT 2014.002 and rule H01; returns the message, or the rejection code. */
 export function readDistributionMessage(
   service: DistributionService,
   data: XmlElement,

@@ -102,7 +102,7 @@ function correction(nfe: GeneratedNfe, nSeqEvento: number, hours: number): Uint8
   return buildNfeEvent(random, { ...order, nSeqEvento, ...nfeCorrectionDetail('Peso bruto de 10 quilos') }, signer)
 }
 
-/** An event 110150 that names a taxpayer, without signature: the authority does not look at it here. */
+/** An event 110150 that names a taxpayer, unsigned: not checked here. */
 function interested(nfe: GeneratedNfe, taxId: string): Uint8Array {
   const xml = `<procEventoNFe xmlns="http://www.portalfiscal.inf.br/nfe" versao="1.00"><evento versao="1.00"><infEvento><cOrgao>91</cOrgao><CNPJ>${nfe.issuer.cnpj}</CNPJ><chNFe>${nfe.chave}</chNFe><tpEvento>110150</tpEvento><nSeqEvento>1</nSeqEvento><detEvento><autXML><CNPJ>${taxId}</CNPJ></autXML></detEvento></infEvento></evento><retEvento><infEvento><dhRegEvento>2026-08-12T09:00:00-03:00</dhRegEvento></infEvento></retEvento></procEventoNFe>`
   return Buffer.from(xml)

@@ -39,11 +39,11 @@ export interface Reception {
 }
 
 export interface ReceiveOptions {
-  /** The destinatários had answered already, in another system: they get the summary and then the XML. */
+  /** The destinatários answered earlier in another system: they get the summary, then the XML. */
   answered?: boolean
   /** Makes the parties users of the service; otherwise only existing users get an NSU. */
   activateParties: boolean
-  /** The deadlines of the documents run from the authorisation that is written in them, not from their arrival. */
+  /** Deadlines run from the authorisation in the document, not from its arrival. */
   authorizedHere?: boolean
   /** How long after the answer of the destinatário its XML follows. */
   xmlDelayMs?: number
@@ -53,7 +53,7 @@ export interface ReceiveOptions {
 const activeDays = 60
 const dayMs = 86_400_000
 
-/** The part of a taxpayer that shares a certificate and the 60 days: the base of a CNPJ, a whole CPF. */
+/** Part of a tax id that shares certificate and 60 days: the base of a CNPJ, a whole CPF. */
 export function taxpayerBase(taxId: string): string {
   return taxId.length === 14 ? taxId.slice(0, 8) : taxId
 }
@@ -63,12 +63,12 @@ export function isActive(ledger: Ledger, service: Service, taxId: string, at: nu
   return lastUse !== undefined && at - lastUse <= activeDays * dayMs
 }
 
-/** Makes a taxpayer a user of both services. */
+/** Registers a taxpayer as user of both services. */
 export function activate(ledger: Ledger, taxId: string, at: number): void {
   for (const service of ['nfe', 'cte'] as const) ledger.touch(service, taxpayerBase(taxId), at)
 }
 
-/** Gives one taxpayer any bytes under any schema name. */
+/** Publishes any bytes to a taxpayer under any schema name. */
 export function publishRaw(
   ledger: Ledger,
   clock: Clock,
@@ -81,7 +81,7 @@ export function publishRaw(
   return ledger.sequence(service, taxId).length
 }
 
-/** The destinatário of an NF-e received before answered it somewhere else: its XML and the events that waited follow. */
+/** Releases XML and held events after the destinatário of an NF-e answered elsewhere. */
 export function release(ledger: Ledger, clock: Clock, chave: string): void {
   if (ledger.released.has(chave)) return
   const at = clock.now()
@@ -104,11 +104,14 @@ interface BatchEntry {
   reception: Reception
   also: LedgerRecord[]
   authorizedAt?: number
-  /** The resNFe of the archive that stands for the generated one. */
+  /** The resNFe of the archive that replaces the generated one. */
   summary?: Uint8Array
 }
 
-/** Takes documents, summaries and events as the Ambiente Nacional does and gives each to the parties the distribution table names. */
+/**
+ * Receives documents, summaries and events like the Ambiente Nacional, and distributes them by its
+ * table.
+ */
 export function publishFiles(
   ledger: Ledger,
   clock: Clock,
@@ -203,7 +206,7 @@ class BatchReception {
     this.xmlDelayMs = xmlDelayMs
   }
 
-  // A resNFe does not name its destinatário: it takes the place of the one generated from the NF-e of the same chave.
+  // A resNFe names no destinatário: it replaces the one generated from its NF-e.
   attachSummary(entry: BatchEntry): void {
     const { ledger } = this
     const { chave } = entry.facts
@@ -330,7 +333,7 @@ class BatchReception {
       )
   }
 
-  /** The parties of the document the file is about: from the document, else from its chave; and from its events. */
+  /** Parties of the document of a file: from the document, else its chave, and from its events. */
   partiesOf(facts: Inspected): InvolvedParty[] {
     const { chave, service } = facts
     const document =

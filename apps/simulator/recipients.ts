@@ -37,7 +37,7 @@ const nfeEventRows: [codes: number[], DeliveryRow][] = [
   [[610500, 610501, 610510, 610511, 610514, 610515, 610550, 610552, 610554], row('SRSSS')],
   [[610130, 610131], row('SRSSS')],
   [[110130, 110131, 110192, 110193], row('NRSSN')],
-  // Not in the table: who names an ator interessado is not told, everybody else is.
+  // Not in the table: everybody except the author of an ator interessado event gets it.
   [[110150], row('SRSSS')],
 ]
 const rowByCode = new Map(nfeEventRows.flatMap(([codes, cells]) => codes.map((code) => [code, cells] as const)))
@@ -59,7 +59,7 @@ export function rolesByTaxpayer(parties: InvolvedParty[]): Map<string, Set<Party
 /** Form in which a taxpayer receives an authorised document. */
 type DocumentDelivery = 'none' | 'summary-first' | 'complete' | 'without-chaves'
 
-/** NF-e: the emitente nothing, the destinatário the resumo first (whatever else it is), the others the XML. */
+/** NF-e: nothing for the emitente, first the resumo for the destinatário, the XML for others. */
 export function documentDelivery(service: Service, roles: Set<PartyRole>): DocumentDelivery {
   if (roles.has('emitente')) return 'none'
   if (service === 'nfe') return roles.has('destinatario') ? 'summary-first' : 'complete'
@@ -75,7 +75,7 @@ export function eventDelivery(
   isAuthor: boolean,
 ): 'now' | 'when-released' | 'never' {
   if (isAuthor) return 'never'
-  // The event rows of the CT-e table are not published: everybody but the author is told.
+  // The CT-e table publishes no event rows: everybody except the author gets the event.
   if (service === 'cte') return 'now'
   const cells = rowByCode.get(tpEvento) ?? unlistedRow
   if (roles.has('emitente')) return cells.emitente === 'S' ? 'now' : 'never'

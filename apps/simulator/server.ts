@@ -31,7 +31,7 @@ function pathsOf(service: (typeof services)[number]): string[] {
   return 'otherPaths' in service ? [service.path, ...service.otherPaths] : [service.path]
 }
 
-/** The TCP connections by who is at their other end: a TLS socket cannot be reset, the one below it can. */
+/** TCP connections by remote end, because a TLS socket cannot be reset. */
 type Connections = Map<string, Socket>
 
 function peerOf(socket: Socket): string {

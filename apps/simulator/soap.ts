@@ -95,7 +95,7 @@ export function readSoapEnvelope(
       ? `Unable to handle request. The action '${action}' was not recognized.`
       : `Server did not recognize the value of HTTP Header SOAPAction: ${action}.`
   }
-  // ASP.NET goes by the envelope, whatever the content type announced.
+  // ASP.NET follows the envelope, whatever the content type.
   const namespace = namespaceOf(envelope, [])
   const version = service.versions.find((one) => envelopeNamespace[one] === namespace)
   if (envelope.name !== 'Envelope' || version === undefined) {

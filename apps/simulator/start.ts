@@ -30,17 +30,17 @@ export interface SimulatorOptions {
   /** How long after an event of the destinatário (Ciência and the like) the XML follows, by the authority's clock. */
   xmlDelayMs?: number
   seed?: number
-  /** Get generated documents of the current month, on its first days also of the last days of the month before. */
+  /** Companies with generated documents of the month, early in it also of the previous days. */
   companies?: NamedCompany[]
   /** Start of the generated documents: ISO 8601 or milliseconds. */
   since?: string | number
-  /** About so many documents and events for each company instead of those of whole weeks. */
+  /** Approximate number of documents and events per company; default: whole weeks. */
   documentsEach?: number
   /** A new document for one of the companies about every so many milliseconds; 0: never. */
   liveEveryMs?: number
   /** The ambiente that is served. */
   tpAmb?: 1 | 2
-  /** PEM of other certificates, of authorities or of holders, that are accepted as those of ICP-Brasil are. */
+  /** PEM of further accepted certificates, of authorities or holders. */
   trust?: string[]
   /** How the hosts behave instead, as real ones were reported to. */
   hostMode?: HostMode

@@ -22,7 +22,7 @@ export function summaryOfNfe(nfeProc: Uint8Array, chave: string, cSitNFe: '1' | 
     text('chNFe', chave),
     taxId(emit),
     text('xNome', value(emit, 'xNome') ?? ''),
-    // The layout admits an empty IE, for who has none.
+    // The layout allows an empty IE.
     text('IE', value(emit, 'IE') ?? ''),
     text('dhEmi', withOffset(issued)),
     text('tpNF', value(info, 'ide/tpNF') ?? '1'),

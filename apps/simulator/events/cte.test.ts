@@ -377,7 +377,7 @@ function withDigit(body: string): string {
   return body + chaveCheckDigit(body)
 }
 
-/** An event of a CT-e that somebody registered elsewhere. */
+/** An event of a CT-e that was registered elsewhere. */
 function happened(cte: GeneratedCte, tpEvento: number): string {
   const common = `<cOrgao>${cte.chave.slice(0, 2)}</cOrgao><tpAmb>2</tpAmb>`
   const event = `${common}<CNPJ>${cte.carrier.cnpj}</CNPJ><chCTe>${cte.chave}</chCTe><dhEvento>2026-08-10T18:00:00-03:00</dhEvento><tpEvento>${tpEvento}</tpEvento><nSeqEvento>1</nSeqEvento>`

@@ -83,7 +83,7 @@ function issuerIn(chave: string): string {
   return serie >= 920 && serie <= 969 ? cnpj.slice(3) : cnpj
 }
 
-// The same number of the same issuer may exist under another chave: of another month, or with another random code.
+// Another chave may have the same issuer and number: another month or another random code.
 function unknownChave({ ledger }: Authority, chave: string): number {
   const number = (one: string) => one.slice(0, 2) + one.slice(6, 34)
   const sameNumber = [...ledger.documents.keys()].find((one) => number(one) === number(chave))

@@ -52,7 +52,10 @@ const dsigNamespace = 'http://www.w3.org/2000/09/xmldsig#'
 const dateTime =
   /^20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d[+-](?:0\d|1[0-4]):00$/
 
-/** The generic layout of an event (leiauteEvento 1.00, eventoCTeTiposBasico 4.00); null when it is not followed. */
+/**
+ * Parses the generic layout of an event (leiauteEvento 1.00, eventoCTeTiposBasico 4.00); null if
+ * invalid.
+ */
 export function readSentEvent(
   service: Service,
   element: XmlElement,
@@ -88,7 +91,7 @@ export function readSentEvent(
   if (detEvento?.name !== 'detEvento' || detEvento.attributes[layout.versionOfDetail] === undefined) return null
   if (others.length > 0 && service === 'nfe') return null
   const xml = cutOut(element, layout.namespace, source)
-  // From here on only the event itself is verified and read, without what the message around it declares.
+  // From here on only the event itself is verified, without declarations of its envelope.
   const [own, ownSignature] = parseXml(xml).children
   const detail = own?.children.find((one) => one.name === 'detEvento')
   if (detail === undefined || ownSignature === undefined) return null

@@ -3,7 +3,7 @@ import { namespaceOf, type SoapEnvelope } from '../soap.ts'
 import { formProblem, hasText, readSentEvent, type SentEvent } from './event.ts'
 import type { EventService } from './services.ts'
 
-/** The events of a message, or the code that refuses it whole; of a lote also its number, as far as it can be read. */
+/** The events of a message, or the code that rejects it; for a lote its number, if readable. */
 export interface EventMessage {
   refused?: number
   idLote: string

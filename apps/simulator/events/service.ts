@@ -76,7 +76,7 @@ async function respondToMessage(
   return spoilResponse(fault, whole, soapResponse(service, version, ''), lost)
 }
 
-/** Judges an event, registers it if it may be, and gives the retEvento. */
+/** Judges an event, registers it if allowed, and returns the retEvento. */
 function takeEvent(authority: Authority, service: EventService, event: SentEvent): string {
   const { ledger, clock, xmlDelayMs } = authority
   const { chave, tpEvento, nSeqEvento, author } = event
@@ -146,7 +146,7 @@ function writeResult(
       registered && textElement('xEvento', descriptionOf(event)),
       textElement('nSeqEvento', event.nSeqEvento),
       registered && isNfe && textElement(recipient, event.author),
-      // The layout of the NF-e wants the date of a rejection too.
+      // The layout of the NF-e also requires the date of a rejection.
       (registered || isNfe) && textElement('dhRegEvento', dateTimeWithOffset(at)),
       textElement('nProt', nProt),
     ),

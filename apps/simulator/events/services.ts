@@ -48,7 +48,7 @@ export const eventServices: readonly EventService[] = [
       service: 'cte',
       authorizer,
       cOrgao,
-      // The real authorisers have a host each; here the path tells them apart.
+      // Real authorisers have separate hosts; here the path distinguishes them.
       path: `/${authorizer}/CTeRecepcaoEventoV4`,
       otherPaths: [realPath],
       versions: ['1.2'],

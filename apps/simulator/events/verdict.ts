@@ -14,7 +14,7 @@ export interface EventVerdict {
 }
 
 const minuteMs = 60_000
-/** Clocks may differ by as much. */
+/** Tolerated clock difference. */
 const toleranceMs = 5 * minuteMs
 // NT 2018.002; the same number in the MOC of the CT-e.
 const equalRejectionsMax = 20
@@ -52,7 +52,7 @@ export function refusedBy(
   return { cStat, appended: parts.filter(Boolean).join('') }
 }
 
-/** Whether the author is blocked for having repeated a rejected event. A retry while blocked starts the hour again. */
+/** Whether the author is blocked for repeating a rejected event. A retry restarts the hour. */
 export function isBlocked({ ledger, clock, hourMs }: Authority, { service }: EventService, event: SentEvent): boolean {
   const at = ledger.lastResponses.get(responseKey({ service, author: event.author, cStat: misuseCodes[service] }))
   return at !== undefined && clock.now() < at + hourMs

@@ -37,10 +37,10 @@ export function tlsOptionsOf(
   return {
     key: own.key.export({ format: 'pem', type: 'pkcs8' }),
     cert: mode === 'leafOnly' ? leaf.toString() : leaf.toString() + certification.intermediate,
-    // OpenSSL completes what it sends from these.
+    // OpenSSL completes the chain that it sends from these.
     ca: mode === 'leafOnly' ? [certification.root] : [certification.root, certification.intermediate],
     requestCert: mode !== 'afterRequest',
-    // The certificate is judged by hand: the real hosts respond to a bad one with a page, not with a broken handshake.
+    // Certificates are checked by us, because real hosts answer bad ones with a page.
     rejectUnauthorized: false,
     minVersion: mode === 'tls13' ? 'TLSv1.3' : 'TLSv1.2',
     ...(mode === 'afterRequest' && { secureOptions: constants.SSL_OP_NO_SESSION_RESUMPTION_ON_RENEGOTIATION }),

@@ -21,7 +21,7 @@ export interface Taxpayer {
   segment: BusinessSegment
 }
 
-/** All taxpayers that issue, carry and receive the generated documents; the same for the same seed. */
+/** All taxpayers of generated documents; equal for equal seeds. */
 export interface Cast {
   suppliers: Taxpayer[]
   carriers: Taxpayer[]

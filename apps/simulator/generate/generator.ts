@@ -10,11 +10,11 @@ import { groupedFreight, officeMoment, othersSale, ownSale, passengers, purchase
 /** Makes documents for companies and hands them to the authority. */
 export interface Generator {
   /**
-   * The documents since an instant, or else of the current month, up to now, or about so many of them; nothing when they were
-   * made before.
+   * Generates documents since an instant (default: of this month) until now, or about `count`;
+   * empty if they exist already.
    */
   history(company: NamedCompany, since?: number, count?: number): Promise<Reception[]>
-  /** The last weeks of a busy new company: enough documents for its first capture to take a while. */
+  /** Recent weeks of a busy new company, enough for a first capture that takes a while. */
   newcomer(company: NamedCompany): Promise<Reception[]>
   /** One more document for one of the companies, now. */
   live(companies: NamedCompany[]): Promise<Reception[]>
@@ -37,10 +37,10 @@ interface GeneratorOptions {
 }
 
 const dayMs = 86_400_000
-// A month with so few days still has nothing answered, carried or cancelled: what came just before it belongs to the picture.
+// In a month this young nothing is answered, carried or cancelled yet, so earlier days are added.
 const youngMonthMs = 10 * dayMs
 const monthBeforeMs = 25 * dayMs
-// The retention of the authority is a little longer; each time as much happens as elsewhere in a month.
+// Within the authority's retention; each `busyMs` of it has the events of a month.
 const newcomerMs = 80 * dayMs
 const busyMs = 16 * dayMs
 
@@ -128,7 +128,7 @@ async function play(stage: StoryStage, from: number, to: number): Promise<void> 
   const { random } = stage
   const moment = () => officeMoment(random, from, to - 60_000)
   const times = (low: number, high: number) => Array.from({ length: random.integer(low, high) }, moment)
-  // Chance alone leaves every tenth company without one of these; early ones have had the time for it.
+  // By chance every tenth company would have none of these; early notes have had time for them.
   for (const fate of ['cancelled', 'corrected'] as const) {
     await purchase(stage, officeMoment(random, from, from + (to - from) / 2), fate)
   }

@@ -210,7 +210,7 @@ function aliquot(name: 'PIS' | 'COFINS', vBC: number, rate: number, value: numbe
   )
 }
 
-/** The group IBSCBS of a fully taxed operation in the test year; NF-e and CT-e write it alike. */
+/** The group IBSCBS of a fully taxed operation in the test year, equal for NF-e and CT-e. */
 export function ibsCbs(vBC: number, vIBSUF: number, vCBS: number): string {
   return group(
     'IBSCBS',

@@ -1,8 +1,8 @@
-/** A kind of supplier and what it sells. */
+/** A kind of supplier and its products. */
 export interface BusinessSegment {
   /** Company names, `*` being replaced by a word of their own. */
   names: readonly string[]
-  /** Pays IPI on what it makes, in ten thousandths of one percent. */
+  /** IPI rate of its products, in ten thousandths of one percent. */
   ipi: number
   products: readonly SoldProduct[]
 }

@@ -1,4 +1,4 @@
-/** Repeatable random choices: the same seed gives the same sequence. */
+/** Deterministic random choices by seed. */
 export interface Random {
   /** In [0, 1). */
   next(): number

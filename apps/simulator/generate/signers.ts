@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { type CertificationAuthority, type IssuedCertificate, newPrivateKey } from '../certificates.ts'
 
-/** Signing certificates for the issuers of generated documents, all on a few key pairs: making one takes long. */
+/** Signing certificates of generated issuers, on a few key pairs, because creating one is slow. */
 export interface Signers {
   signerOf(taxpayer: { cnpj: string; nome: string; place: { uf: string } }): Promise<IssuedCertificate>
 }

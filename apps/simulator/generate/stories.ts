@@ -56,7 +56,7 @@ export async function purchase(stage: StoryStage, at: number, fate = chooseFate(
   if (random.chance(0.5)) await answer(stage, nfe)
 }
 
-/** The company sells to a customer: it receives no note of its own, but what others register on it. */
+/** The company sells to a customer: it receives only events that others register on its note. */
 export async function ownSale(stage: StoryStage, at: number): Promise<void> {
   const { random, cast, company } = stage
   const carrier = random.pick(cast.carriers)
