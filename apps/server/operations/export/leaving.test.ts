@@ -267,7 +267,10 @@ describe('everything', () => {
     )
     await owner.query(
       `insert into job (kind, workspace_id, key, run_at, lease, lease_until)
-       values ('export-leaving', $1, $2, 'infinity', gen_random_uuid(), now() + interval '5 minutes')`,
+       values ('export-leaving', $1, $2, 'infinity', gen_random_uuid(), now() + interval '5 minutes')
+       -- The job of the first export may not be deleted yet.
+       on conflict (kind, workspace_id, key)
+       do update set run_at = excluded.run_at, lease = excluded.lease, lease_until = excluded.lease_until`,
       [workspaceId, rows[0].id],
     )
     await owner.query(`update export_part set content = 'half' where workspace_id = $1`, [workspaceId])
