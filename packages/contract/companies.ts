@@ -16,7 +16,7 @@ export const CaptureState = z.object({
   proximaConsulta: z.string().nullable(),
   ultimoNsu: z.string(),
   maxNsu: z.string(),
-  /** Ours: instant of the authority's last answer for its CNPJ; null: none, or unproved. */
+  /** Ours: ISO 8601 instant of the authority's last answer for its CNPJ; null: none or unproved. */
   ultimaResposta: z.string().nullable(),
   /** Ours: the cause, as text, when it is the same for every company; else null. */
   causaComum: z.string().nullable(),

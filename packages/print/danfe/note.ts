@@ -14,7 +14,7 @@ export interface PrintedNfe {
   /** protNFe/infProt. */
   protocol: XmlElement | undefined
   qrCode: string | undefined
-  /** Whether the form of NT 2026.010 is used (three totals blocks; IBS, CBS and IS by item). */
+  /** Form of NT 2026.010 (three totals blocks; IBS, CBS and IS by item) instead of MOC 7.0. */
   newTaxes: boolean
   homologation: boolean
   denied: boolean
