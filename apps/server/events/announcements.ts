@@ -21,7 +21,7 @@ export interface EventResults {
   chaves: string[]
 }
 
-/** So many are named: of one the announcement leads to the document, of more to their list. */
+/** Maximum of chaves in an announcement: one leads to its document, more lead to their list. */
 export const chavesNamed = 2
 
 const results: Writer = {
@@ -103,7 +103,7 @@ const withheld: Writer = {
 
 export interface Asked {
   count: number
-  /** Who asked for them. */
+  /** Person who requested them. */
   by: string
   /** They were approved, or needed no approval, until something changed. */
   again?: boolean
@@ -185,7 +185,7 @@ const Changed = z.object({
   before: z.number().nullable(),
 })
 
-/** Says who changed the value from which two people are needed: whoever administers may do so alone, and then answer alone. */
+/** Tells of a changed value for two people: an administrator may change it alone, then answer alone. */
 const changed: MailKind = async ({ config: { productName, publicUrl } }, { payload }) => {
   const { at, address, by, from, before } = Changed.parse(payload)
   const was =

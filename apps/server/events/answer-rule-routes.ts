@@ -192,7 +192,7 @@ async function toList(ctx: Pick<Context, 'db' | 'ids'>, { workspaceId }: Session
       nome: name,
       ativa: active,
       condicoes: {
-        // Those that exist still.
+        // Skips companies that do not exist any more.
         idsEmpresa: conditions.companies?.flatMap((company) => publicIds.get(company) ?? []),
         emitentes: conditions.issuers,
         emitenteNovo: conditions.isNew,

@@ -35,7 +35,7 @@ export interface AnswerRuleDraft {
   active: boolean
   conditions: AnswerConditions
   answer: AnswerRuleAnswer
-  /** Of `ciencia-apos`. */
+  /** Only for `ciencia-apos`. */
   afterDays: number | null
 }
 
@@ -119,12 +119,13 @@ function fits(workspaceId: number, { conditions: of, answer }: AnswerRuleDraft):
   return conditions.length > 0 ? sql`(${sql.join(conditions, sql` and `)})` : sql`true`
 }
 
-// What was read of the XML, for the alerts: nothing yet right after its arrival, and never the last two of a summary.
+// Facts read from the XML for the alerts: absent right after arrival; summaries lack the last two.
 const operationOf = sql`f.facts ->> 'tpNF'`
 const purposeOf = sql`f.facts -> ${sql.lit(nfe.id)} ->> 'finNFe'`
 const cfopsOf = sql`f.facts -> ${sql.lit(nfe.id)} -> 'cfops'`
 
-// Cancelled and denied ones make nobody known, nor does the same note in another company. A base with all its establishments lies together in the index of suppliers.
+// Cancelled and denied notes do not make an issuer known, nor does the same note in another
+// company. The supplier index keeps all establishments of a base together.
 const isKnown = (workspaceId: number) => sql`exists (
   select from supplier o join document e on e.workspace_id = ${workspaceId} and e.supplier_id = o.id
    where o.workspace_id = ${workspaceId} and o.tax_id >= ${baseOf('s')} and o.tax_id < ${baseOf('s')} || 'a' and ${baseOf('o')} = ${baseOf('s')}
@@ -135,7 +136,7 @@ export function reasonOf({ name, savedBy, savedAt }: Pick<AnswerRule, 'name' | '
   return `Ciência pela regra “${name}”, guardada em ${formatBrasiliaMoment(savedAt)}${by}.`
 }
 
-/** What became of a note: the place of the rule that decides, -1 where the switch of its company does, and whether a Ciência leaves then. */
+/** Decision about a note: index of its rule (-1: switch of its company), and whether a Ciência leaves. */
 export interface TestedDecision {
   rule: number
   leaves: boolean
@@ -151,7 +152,10 @@ interface Tested extends Omit<Answered, 'exemplos'> {
   })[]
 }
 
-/** What other rules would decide of the notes that came lately, each as on the last day of its wait. `ctx.db` is inside the workspace. */
+/**
+ * Decisions that other rules would take about recent notes, each as on the last day of its wait.
+ * `ctx.db` is inside the workspace.
+ */
 export async function testAnswerRules(
   { db }: WithDatabase,
   workspaceId: number,

@@ -17,7 +17,10 @@ interface Option {
   refusal: string | null
 }
 
-/** What left from here about a document, oldest first, and what may still be sent. Refuses ids that are not of this workspace. */
+/**
+ * Events about a document that left from here, oldest first, and events that may still be sent.
+ * Refuses ids that are not of this workspace.
+ */
 export async function readHistory(ctx: Pick<Context, 'db' | 'ids' | 'config'>, workspaceId: number, publicId: string) {
   const id = ctx.ids.decode(workspaceId, publicId)
   const found =
@@ -57,7 +60,7 @@ function optionsOf(candidate: Candidate): Option[] {
 
 type SentRow = Selectable<Tables['outgoing_event']> & { name: string | null }
 
-/** What left from here about a document, oldest first; `db` is inside the workspace. */
+/** Events about a document that left from here, oldest first; `db` is inside the workspace. */
 export async function readSent(
   db: Database,
   workspaceId: number,

@@ -46,7 +46,7 @@ export async function findHoldups(
          and (o.lease_until is null or o.lease_until < now())`.execute(db),
   )
   const urlOfRow = ({ type, chave }: HoldupRow) => eventUrl(ctx.config, serviceOf(type), chave)
-  // Nobody knows until when.
+  // The end of a hold is unknown.
   const held = await findHold(ctx)
   if (held) return new Map(rows.map(({ id, dueAt }) => [id, { until: dueAt, message: `${held.why} ${isHeld}` }]))
   const outages = new Map<string, Holdup>()

@@ -125,7 +125,7 @@ describe('an answer', () => {
     })
     expect([1, 2, 3, 4].map((failures) => after(failures).waitHours)).toEqual([0.5, 1, 2, 4])
     expect(after(5)).toMatchObject({ state: 'rejected', message: expect.stringMatching(/relógio/) })
-    // What was too early is in time later, as it is; what was too late never is.
+    // An event that is too early is in time later, unchanged; one that is too late never is.
     expect(isSignedAnew(service, { isUnknown: false, cStat })).toBe(anew)
     expect(decide(cStat, {}, {}, service === 'nfe' ? 'cte' : 'nfe').state).toBe('rejected')
   })

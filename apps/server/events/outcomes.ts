@@ -125,22 +125,22 @@ function answeredElsewhere({ sequence }: QueuedEvent): Consequence {
   }
 }
 
-/** What follows from a 573 when the same answer left for the same company from another workspace. */
+/** Consequence of a 573 when the same answer left for the same company from another workspace. */
 export const registeredBySameAuthor: Consequence = { state: 'registered', message: 'Já estava registrada na SEFAZ.' }
 
-/** What a row says when an equal answer that was asked for after it has the next number. */
+/** Message of an event when an equal answer, requested after it, has the next number. */
 export const replacedByEqual =
   'Outro sistema já tinha registrado esta resposta; a que foi pedida depois, igual a esta, sai com o número seguinte e passa a valer.'
 
-/** What a row says when the authority did not tell for a day whether it has the event. */
+/** Message when the authority did not tell for a day whether it has the event. */
 export const neverTold =
   'Não sabemos se foi registrado: em um dia a SEFAZ não respondeu o que fez com este evento, e ele não sai mais sozinho. Use Enviar de novo: a SEFAZ o registra uma vez só, e diz se já o tinha.'
 
-/** Why an event that is registered counts for nothing: the author has said something else since. */
+/** Message of a registered event that a later event of its author has replaced. */
 export const overtaken =
   'Este evento já estava registrado na SEFAZ, mas outro, registrado depois, tomou o lugar dele. Nada mudou: peça de novo para que ele volte a valer.'
 
-/** What follows when the number belongs to a Carta de Correção of another sender, with another text. */
+/** Consequence when the number belongs to another sender's Carta de Correção with another text. */
 export function letterOfOthers({ sequence }: Pick<QueuedEvent, 'sequence'>): Consequence {
   const message = `Outro sistema já registrou a Carta de Correção número ${sequence} deste CT-e, e a sua não foi registrada. Uma nova carta substitui a anterior por inteiro: peça de novo com todas as correções que devem valer.`
   return { state: 'rejected', message }
@@ -204,7 +204,7 @@ const lost =
 const garbled =
   'O serviço da SEFAZ respondeu com erro, e não sabemos se o evento foi registrado. O mesmo evento é enviado de novo sozinho, e a SEFAZ o registra uma vez só.'
 
-/** What follows when no response came: unless nothing left, it is not known whether the event was registered. */
+/** Consequence without a response: unless nothing left, it is unknown whether the event was registered. */
 export function decideSilence({ failures }: QueuedEvent, error: SefazError | null): Consequence {
   const waitHours = unknownWaits[Math.min(failures, unknownWaits.length - 1)]!
   if (error && (!error.sent || error.kind === 'certificate' || error.kind === 'forbidden')) {

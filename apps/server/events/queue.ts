@@ -40,9 +40,9 @@ export interface QueuedEvent {
   failures: number
   /** The bytes that left, or would have. */
   signedXml: string | null
-  /** Of the last response. */
+  /** Status of the last response. */
   cStat: number | null
-  /** When its author last registered one that takes its place; looked up when it is made ready. */
+  /** Time when its author last registered an event that replaces it; read when the event is prepared. */
   rivalAt: Date | null
 }
 

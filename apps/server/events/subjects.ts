@@ -16,7 +16,7 @@ export interface Candidate extends EventSubject {
   issuerName: string
   /** In reais. */
   amount: number
-  /** What left from here about it, is about to, or waits for a second person; what was rejected is not among it. */
+  /** Events about it that left, are about to, or wait for a second person; rejected ones are left out. */
   outgoing: Outgoing[]
 }
 
@@ -119,7 +119,7 @@ export async function loadCandidates(
       deadlineLifted: received.some((event) => event.tpEvento === lateCancellation),
       own: ownEvents(
         received.filter((event) => event.tpEvento !== lateCancellation),
-        // What waits for a second person is no answer yet.
+        // Events that wait for a second person are no answer yet.
         sent.filter((event) => !event.asked),
       ),
       outgoing: sent.filter((event) => !event.rejected),
@@ -148,7 +148,7 @@ function ownEvents(received: RegisteredEventRow[], sent: Outgoing[]): OwnAnswer[
     events.set(`${tpEvento}/${sequence}`, { tpEvento, sequence, pending: false, protocol, at: at.getTime() })
   for (const { tpEvento, sequence, settled, unconfirmed, registeredAt, requestedAt, protocol } of sent) {
     if (events.has(`${tpEvento}/${sequence}`)) continue
-    // What is not registered yet will count after all that is.
+    // Events not registered yet count after all registered ones.
     const pending = !settled && !unconfirmed
     const doubt = unconfirmed ? (settled ? 'elsewhere' : 'untold') : null
     const at = !pending ? (registeredAt ?? requestedAt).getTime() : Number.MAX_SAFE_INTEGER

@@ -21,7 +21,7 @@ const rivals = [...new Set(families.flatMap(({ answers }) => answers.map((answer
   ({ length }) => length > 1,
 )
 
-/** The answers of which above the value two people have to be sure: those that another answer can replace. */
+/** Answers that need two people above the value: those that another answer can replace. */
 export const ofTwoPeople: readonly number[] = rivals.flat()
 
 /** The amount, in reais, from which an answer of the workspace needs a second person, as decimal text; null: none does. */
