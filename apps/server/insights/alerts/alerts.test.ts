@@ -260,7 +260,7 @@ test('a graver band comes before a higher score, over the pages', async () => {
 test('an automatic answer waits until a document was judged, an hour at most, and while it is in doubt', async () => {
   const { workspaceId, deliver, judge, list, say, held } = await newOffice()
   await deliver(...twins, nfeProc({ number: 7 }))
-  // Where nobody judges nothing waits for it.
+  // A workspace where no worker judges does not wait for verdicts.
   expect(await held(isJudgedOrLate)).toEqual([1, 2, 7])
   await judge()
   expect(await held(isJudgedOrLate)).toEqual([1, 2, 7])

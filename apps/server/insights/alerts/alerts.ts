@@ -1,10 +1,10 @@
 import { nfe } from '@vigia/dfe/families/nfe'
 import { type RawBuilder, sql } from 'kysely'
 
-/** What is known of an NF-e in a row `f` of `alert_fact`, in the words of its index. */
+/** Facts of an NF-e in a row `f` of `alert_fact`, in the words of its index. */
 export const nfeFacts = sql`f.facts -> ${sql.lit(nfe.id)}`
 
-// A document with an open alert of this score, in hundredths, is answered by nobody but a person.
+// Score, in hundredths, from which an open alert leaves the answer to a person.
 const withholdingScore = 60
 
 /** Whether an open alert keeps an automatic answer about `document d`: a grave one, or a confirmed one of it or of its issuer. */

@@ -26,7 +26,7 @@ const follower: Follower = { kind: 'alerts', table: 'alert_position' }
 const readMax = 50
 const judgedMax = 50
 const turnMs = 400
-// Of those that could not be judged before.
+// Documents judged again per turn, after they could not be judged before.
 const againMax = 20
 
 /**
@@ -140,7 +140,7 @@ async function takeTurn(ctx: Context, job: Job): Promise<{ companies: readonly n
              reviewed_id = case when reviewed_id is not distinct from ${reviewing}::bigint then ${reviewedId}::bigint else reviewed_id end
        where workspace_id = ${workspaceId}`.execute(db)
       const waitMs = more ? 0 : await readWait(db, workspaceId, ['alert_due', 'alert_unjudged'])
-      // Last, because whoever notes a change waits for it.
+      // Last, because everyone who notes a change waits for this lock.
       await holdJob({ db }, job)
       const companies = portion.walked ? [] : found.flatMap(({ companyId, question }) => (question ? companyId : []))
       return { companies: [...new Set(companies)], again: waitMs === null ? null : { waitMs } }
@@ -154,7 +154,7 @@ async function readReviewed({ db }: WithDatabase, workspaceId: number): Promise<
   return rows[0]!.id
 }
 
-/** What of a workspace is not judged yet. */
+/** Part of a workspace that is not judged yet. */
 export interface Backlog {
   /** Older documents are being read. */
   building: boolean

@@ -5,9 +5,9 @@ import { readCaptureStates } from '../../capture/state.ts'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
 import type { WithDatabase } from '../../platform/context.ts'
 
-// What is odd about a company or an issuer, and not about one document: S50 and S48. Nobody is told of it; it is looked up.
+// Oddities of a company or an issuer, not of a document: S50 and S48. People look them up, unnotified.
 
-// Of the newest notes of two years the first digits are looked at.
+// Newest notes of two years whose first digits are examined.
 const notesMax = 100_000
 const shownMax = 50
 const dayMs = 86_400_000

@@ -47,9 +47,9 @@ export const bands: readonly Band[] = ['informativo', 'médio', 'alto', 'crític
 export interface Judging {
   /** Milliseconds. */
   asOf: number
-  /** What is known of the companies now, by base; of others what was known when their documents came. */
+  /** Current facts of companies, by base; for other companies, the facts stored with their documents. */
   companies?: ReadonlyMap<string, AlertCompany>
-  /** Of what was here before, or is judged by another rule, nobody is told. */
+  /** Notifies nobody, because the documents were here before or are judged by another rule. */
   silent?: boolean
 }
 
@@ -172,7 +172,7 @@ async function readDue(db: Database, workspaceId: number, which: RawBuilder<unkn
   return rows.toSorted((a, b) => (a.documentId < b.documentId ? -1 : 1))
 }
 
-// What a thread could not verify at once is looked at again.
+// Pause before a proof that a thread could not verify is looked at again.
 const proofWaitMs = 10 * 60_000
 
 // Documents with all that a verdict on them asks for.
@@ -205,7 +205,7 @@ export interface Tried {
   withRule: Verdict
 }
 
-/** What a rule, switched on or off, makes of these documents; keeps nothing. `ctx.db` is inside the workspace. */
+/** Tests a rule, on or off, on these documents; stores nothing. `ctx.db` is inside the workspace. */
 export async function tryRule(
   { db }: WithDatabase,
   workspaceId: number,
@@ -248,7 +248,7 @@ async function judgeRows(db: Database, workspaceId: number, judging: Judging, du
       on conflict (workspace_id, document_id) do update set again_at = excluded.again_at`.execute(db)
 }
 
-// Which purchases are the first of their pair in what a verdict looks at: seldom another than before.
+// Updates which purchases are the first of their pair in a verdict's history; this rarely changes.
 async function writeNew(
   db: Database,
   workspaceId: number,
@@ -606,7 +606,7 @@ async function writeVerdicts(db: Database, workspaceId: number, judged: readonly
          and v.id <= (select o.id from alert_verdict o where o.workspace_id = ${workspaceId} and o.document_id = q.id
                        order by o.id desc offset ${keptMax} limit 1)`.execute(db)
   }
-  // Of what a person said something stays, that it may be taken back.
+  // Alerts that a person made a statement about stay, so that it can be taken back.
   const gone = changed.flatMap(({ old, row }) =>
     row.fired.length === 0 && old?.state === 'nova' ? old.documentId : [],
   )
@@ -656,7 +656,7 @@ const alertNames = Object.keys(alertTypes).map((name) => sql.ref(name))
 function alertRow({ documentId, companyId, facts, verdict }: Judged, old: KeptAlert | undefined) {
   const { companyBase, issuerBase, at } = askOf(facts)
   const rules = verdict.fired.map(({ id }) => id)
-  // What somebody knows is told again when it has another reason.
+  // A known alert is told again when it has another reason.
   const isNews = old?.state === 'conhecida' && rules.some((id) => !old.statedRules?.includes(id))
   return {
     document_id: String(documentId),

@@ -52,7 +52,10 @@ export const isLearning = sql`(a.learning and a.score = 0 and a.state = 'nova')`
 
 export const isOpen = sql`${isUnanswered} and not ${isLearning}`
 
-/** Writes the bands of open alerts on their documents: called by whoever changes alerts, once in a transaction. */
+/**
+ * Writes the bands of open alerts on their documents; call it once per transaction that changes
+ * alerts.
+ */
 export async function showBands({ db }: WithDatabase, workspaceId: number, ids: readonly bigint[]): Promise<void> {
   const { rows } = await sql<{ id: bigint; alert_band: number }>`
     select a.document_id as id, a.band as alert_band from alert a
@@ -206,7 +209,7 @@ export async function readCompared(
   return new Map(rows.map(({ id, ...one }) => [one.chave, { idDFe: ids.encode(workspaceId, id), ...one }]))
 }
 
-/** What is of a company that the person does not see, or not here, is a chave, and nothing else. */
+/** Chave alone, for a document that is not here or is of a company that the person does not see. */
 export function absent(chave: string): Compared {
   const { family, number } = keyOf(chave)
   const tipoDFe = familyById(family).code

@@ -11,7 +11,7 @@ import { announce } from '../../platform/outbox.ts'
 import { gravestFirst, isOpen, type ListContext, readRows, ruleName, toAlerts } from './list.ts'
 import { records } from './store.ts'
 
-// What people have to be told of alerts: that one is here, or is graver than before. Never twice the same of one document.
+// News for people: an alert is new, or graver than before. Never tells the same of one document twice.
 
 const [high, critical] = [2, 3]
 
@@ -117,7 +117,7 @@ const raised: Writer = {
 
 export const alertAnnouncements: Readonly<Record<string, Writer>> = { alerta: raised }
 
-/** Which news somebody is written of: those after one and up to another. */
+/** News for one letter: those after one item and up to another. */
 export interface NewsRange {
   after: bigint
   upTo: bigint

@@ -21,7 +21,7 @@ const recent = new Map<string, AlertFacts>()
 const recentBytesMax = 1_000_000
 let recentBytes = 0
 
-/** The facts are shared: whoever asks may not change them. Throws a `RangeError` when they are broken. */
+/** Unpacked facts are shared: callers must not change them. Throws a `RangeError` when they are broken. */
 export function unpackFacts(packed: Buffer): AlertFacts {
   const key = packed.toString('latin1')
   const known = recent.get(key)

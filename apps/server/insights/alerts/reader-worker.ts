@@ -16,7 +16,7 @@ parentPort?.on('message', (questions: ReadQuestion[]) => {
         const read = alertFacts(facts, readDetails(xml), [], known)
         return { ...read, chave, events }
       } catch {
-        // What cannot be read is kept, and nothing is said of it.
+        // Unreadable documents are kept, without facts.
         return null
       }
     }),

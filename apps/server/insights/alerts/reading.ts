@@ -15,7 +15,7 @@ import type { Context, Database, WithDatabase } from '../../platform/context.ts'
 import { createThreads, runApart } from '../../platform/threads.ts'
 import type { FactChange } from './store.ts'
 
-// What is known of documents, from their bytes and from what the workspace has of them.
+// Facts of documents, from their bytes and from data of the workspace.
 
 export interface ReadQuestion {
   chave: string
@@ -113,7 +113,7 @@ export async function findDocuments(
     }
   })
   const here = new Set(found.map(({ documentId }) => documentId))
-  // What came first may become visible last.
+  // The first arrival may become visible last.
   const { rows: later } = await sql<{ id: bigint }>`
     select f.document_id as id from unnest(${rows.map(({ chave }) => chave)}::text[], ${rows.map(({ cnpj }) => cnpjBase(cnpj))}::text[]) q (chave, base)
       join alert_fact f on f.workspace_id = ${workspaceId} and f.chave = q.chave and f.company_base = q.base
@@ -202,7 +202,7 @@ export async function readCaptured(
 // How far back the authority hands documents out.
 const reachMs = 90 * 86_400_000
 
-/** What the workspace knows of its companies, by base; `ctx.db` is inside the workspace. */
+/** Facts about the workspace's companies, by base; `ctx.db` is inside the workspace. */
 export async function readCompanies(
   { db, config }: { db: Database; config: Pick<Context['config'], 'sefaz'> },
   workspaceId: number,

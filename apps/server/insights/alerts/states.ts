@@ -15,11 +15,11 @@ import { readStoredSettings } from './judging.ts'
 import { besideDocument, isLearning, isUnanswered, ruleName, showBands } from './list.ts'
 import { markDue, records } from './store.ts'
 
-// What people say of alerts and of rules. All of it holds the position of the workspace first, as the worker does.
+// Statements of people about alerts and rules. All lock the workspace's position first.
 
 export interface Statement {
   state: 'em-analise' | 'conhecida' | 'confirmada'
-  /** Of `conhecida`; undefined: all that an alert has. */
+  /** Rules of `conhecida`; undefined: all that the alert has. */
   rules?: string[]
   /** Cents. */
   ceiling?: number
@@ -60,7 +60,7 @@ export async function setState(
      order by a.document_id`.execute(db)
   if (found.length < new Set(ids).size)
     throw new AppError('not-found', 'Um destes alertas não existe mais. Nada foi alterado; recarregue a lista.')
-  // Whoever says it again may say it of other rules.
+  // A repeated `conhecida` may name other rules.
   const changed = found.filter((one) => one.state !== state || state === 'conhecida')
   if (changed.length === 0) return 0
   const changedIds = changed.map(({ id }) => id)
@@ -124,7 +124,7 @@ async function silence(
   return silenced
 }
 
-// What was said of these documents before holds no more.
+// Removes earlier statements about these documents.
 async function takeBack(db: Database, workspaceId: number, ids: readonly bigint[]): Promise<Pair[]> {
   const { rows } = await sql<Pair>`
     delete from alert_known where workspace_id = ${workspaceId} and document_id = any (${ids}::bigint[])
@@ -132,7 +132,7 @@ async function takeBack(db: Database, workspaceId: number, ids: readonly bigint[
   return rows
 }
 
-// Of one pair of company and issuer so many documents, the newest, are judged again.
+// Documents of one pair of company and issuer that are judged again, newest first.
 const pairDocumentsMax = 5_000
 
 async function markPairs(db: Database, workspaceId: number, pairs: readonly Pair[]): Promise<void> {
@@ -175,7 +175,7 @@ export async function removeKnown({ db }: WithDatabase, session: Session, id: bi
   if (rows.length === 0) throw new AppError('not-found', 'Este conhecido não existe mais. Nada foi alterado.')
   await markPairs(db, workspaceId, rows)
   const [{ rule, issuerBase, documentId }] = rows as [(typeof rows)[number]]
-  // Of which it was said: nothing of it is known any more, so it is open again.
+  // Reopens the alert of the statement when nothing else about it is known.
   await sql`
     update alert set state = 'em-analise', state_by = ${session.accountId}, state_at = now()
      where workspace_id = ${workspaceId} and document_id = ${documentId} and state = 'conhecida'
@@ -213,7 +213,7 @@ async function readDecided({ db }: WithDatabase, workspaceId: number): Promise<M
 }
 
 export async function listRules({ db }: WithDatabase, workspaceId: number): Promise<AlertRule[]> {
-  // What was said of stays counted, also when nothing is wrong any more.
+  // Alerts with a statement count even when no rule fires any more.
   const { rows } = await sql<{ rule: string; fired: number }>`
     select rule, count(*)::int as fired
       from alert a cross join lateral (select unnest(a.rules) as rule union select unnest(a.stated_rules)) r
@@ -256,7 +256,7 @@ export async function switchRule({ db }: WithDatabase, session: Session, id: str
       where (${id}::text = any (s.off)) = ${on}
     returning 1`.execute(db)
   if (rows.length === 0) return
-  // What does not fire any more is among the alerts; what fires now may be anything.
+  // Switched off: judges the rule's alerts again. Switched on: any document may fire, so reviews all.
   if (on) await sql`update alert_position set reviewed_id = 0 where workspace_id = ${workspaceId}`.execute(db)
   else
     await markDue(
@@ -290,7 +290,7 @@ export async function saveAlertSettings(
     insert into alert_setting (workspace_id, approval_limit, groups) values (${workspaceId}, ${limit}, ${JSON.stringify(groups)})
     on conflict (workspace_id) do update
        set approval_limit = excluded.approval_limit, groups = excluded.groups`.execute(db)
-  // What fires now may be anything.
+  // Any document may fire now, so all are reviewed.
   await sql`update alert_position set reviewed_id = 0 where workspace_id = ${workspaceId}`.execute(db)
   const what = [
     ...(limitChanged ? [`o limite de aprovação para ${formatMoney(after.approvalLimit / 100)}`] : []),

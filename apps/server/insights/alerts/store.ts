@@ -48,7 +48,7 @@ interface Known extends FactChange {
   before: AlertFacts | null
 }
 
-// Of what one document may touch of a kind that has no bound of its own.
+// Documents that one document may touch, in a kind without a bound of its own.
 const touchedMax = 200
 // Purchases of a supplier among which those with a contact are looked for.
 const sharingMax = 1_000
@@ -186,7 +186,7 @@ export function firstSeen(
     where n.workspace_id = ${workspaceId} and n.company_base = ${companyBase} and n.issuer_base = ${issuerBase} order by n.at, n.chave limit 1`
 }
 
-/** Of these company bases the instant at which their habits are known, in milliseconds; those that are not there have none yet. */
+/** Milliseconds at which the habits of a company base are known; bases without habits are absent. */
 export async function readLearned(
   db: Database,
   workspaceId: number,
@@ -249,7 +249,7 @@ export function boughtAt(months: ReadonlyMap<string, MonthSums> | undefined, mon
   return boughtBefore((each) => months?.get(each), month)
 }
 
-/** Between which amounts, and of which chapters (null: all), documents of a month are judged otherwise. */
+/** Amount ranges and chapters (null: all) in which a month's documents have to be judged again. */
 interface Moved {
   amounts: { companyBase: string; type: number; month: string; from: number; to: number }[]
   chapters: { companyBase: string; month: string; chapters: string[] | null }[]
@@ -282,14 +282,14 @@ function stepsOf(known: readonly Known[]): MonthSteps[] {
   return [...steps.values()].filter(({ counts, notes, chapters }) => counts.size + Math.abs(notes) + chapters.size > 0)
 }
 
-// What is not there any more is left out.
+// Drops counts of zero.
 function add<K>(counts: Map<K, number>, key: K, by: number): void {
   const n = (counts.get(key) ?? 0) + by
   if (n === 0) counts.delete(key)
   else counts.set(key, n)
 }
 
-// Writes what counts more or less, and returns what is judged otherwise.
+// Updates the monthly histograms; returns the documents to judge again.
 async function writeHistograms(
   db: Database,
   workspaceId: number,
@@ -440,7 +440,7 @@ function rowOf(documentId: bigint, companyId: number, facts: AlertFacts) {
   }
 }
 
-// What conditions of queries look at, here and in other slices; contacts and chapters are asked of purchases only.
+// Fields for query conditions, here and in other slices; contacts and chapters of purchases only.
 function lookedAt(facts: AlertFacts) {
   const { tpAmb, tpNF, issuer, nfe, cte } = facts
   const bought = isPurchase(facts)
@@ -623,7 +623,8 @@ async function writeContacts(db: Database, workspaceId: number, known: readonly 
   )
 }
 
-// Whose documents, since when, may be judged otherwise because suppliers were first seen at another time, or are reached otherwise.
+// Finds whose documents, and since when, to judge again: their suppliers were first seen at another
+// time, or have other contacts.
 async function findSharing(
   db: Database,
   workspaceId: number,

@@ -13,8 +13,9 @@ import { bands, type Tried, together, tryRule } from './judging.ts'
 import { issuedText } from './list.ts'
 import { judgedTypes, readCompanies } from './reading.ts'
 
-// What a rule would have marked lately. Verdicts of rules that are switched off are nowhere kept, so documents are judged again, without the rule and
-// with it, a bounded part after the other: docs/decisions/0047-trying-rules.md.
+// Documents that a rule would have marked lately. Verdicts of switched-off rules are not stored, so
+// documents are judged again, without and with the rule, in bounded parts:
+// docs/decisions/0047-trying-rules.md.
 
 const asked: Limit = { name: 'alert-test', times: 40, withinMs: 3_600_000 }
 const portionMax = 100

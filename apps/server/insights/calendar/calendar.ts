@@ -70,7 +70,7 @@ export const calendarRoutes = [
   }),
 ]
 
-// Of the database: their place.
+// Code in the database: the index of the kind.
 const codeOf = (kind: CalendarKind) => calendarKinds.indexOf(kind)
 const names = { prazos: 'Prazos fiscais', vencimentos: 'Vencimentos a pagar' }
 const ofWhat = { prazos: 'os prazos', vencimentos: 'os vencimentos' }

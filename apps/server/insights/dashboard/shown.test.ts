@@ -200,7 +200,7 @@ test('a hidden document is not printed, and appears again with its switch', asyn
   await turn(company.id, [[1, false]])
   await expect(print()).rejects.toMatchObject({ code: 'not-found', message: 'Documento não encontrado.' })
   expect((await all({})).total).toBe(0)
-  // What comes meanwhile is kept as well.
+  // Documents that arrive meanwhile are kept as well.
   await give(company, [arrive(2, nfeProc({ number: 2, recipient: company.cnpj }))])
   expect((await all({})).total).toBe(0)
   await turn(company.id, [[1, true]])

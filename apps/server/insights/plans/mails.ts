@@ -36,7 +36,7 @@ export const planMails: Readonly<Record<string, MailKind>> = {
 
 type PlanLetter = Pick<Letter, 'subject' | 'paragraphs'> & { when: string }
 
-// Of the plan as it stands when the letter leaves.
+// Writes about the plan as it stands when the letter leaves.
 async function writeOf<Payload>(
   ctx: Context,
   { workspaceId, recipient, payload }: WaitingMail,

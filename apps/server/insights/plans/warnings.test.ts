@@ -42,7 +42,7 @@ const setWorkspace = (change: string) =>
     sql`update workspace set ${sql.raw(change)} where id = ${workspaceId}`.execute(db),
   )
 
-/** What the workspace was told so far, without the dates of it; the review runs twice. */
+/** Warnings of the workspace so far, without their dates; the review runs twice. */
 async function told(): Promise<string[]> {
   for (let run = 0; run < 2; run++) await warnOfPlan(ctx, workspaceId)
   const notices = await inWorkspace(ctx, workspaceId, ({ db }) =>

@@ -122,7 +122,7 @@ test('findings come as sentences, without those that only say that the groups ar
   ])
   expect(achados[1]!.achados[0]!.frase).toMatch(/^Item 1: pCBS de 0,8/)
   expect(achadosAoTodo).toEqual([{ tipoDFe: 0, documentos: 2, valor: 40 }])
-  // What the conditions on the bits of the findings rely on.
+  // Conditions on the bits of the findings rely on this order.
   expect(findingCodes[0]).toBe('rt-sem-grupo')
 })
 

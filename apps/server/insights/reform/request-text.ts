@@ -9,11 +9,11 @@ interface MissingGroups {
   tipoDFe: number
   documentos: number
   valor: number
-  /** Of some of the documents, in their order. */
+  /** Numbers of some of the documents, in their order. */
   numbers: readonly number[]
   /** aaaa-MM */
   month: string
-  /** Who received them; empty when several companies did. */
+  /** Company that received them; empty: several. */
   company: string
 }
 

@@ -30,7 +30,10 @@ export interface SheetSize {
 
 const numbersShown = 20
 
-/** What the documents of a month say of IBS, CBS and IS, what does not fit, and what waits for an answer. `ctx.db` is inside the workspace and decides which companies are seen. */
+/**
+ * IBS, CBS and IS of a month's documents, with misfits and documents that wait for an answer.
+ * `ctx.db` is inside the workspace and decides which companies are seen.
+ */
 export async function readSheet(
   ctx: Pick<Context, 'db' | 'ids'>,
   workspaceId: number,
@@ -75,7 +78,7 @@ export async function readSheet(
 
 interface About extends SheetFilter {
   workspaceId: number
-  /** What the switches of the companies leave of `document d`. */
+  /** Conditions on `document d`: the switches of its company do not hide it. */
   shown: RawBuilder<boolean>[]
 }
 
@@ -175,7 +178,7 @@ const documentJoins = ({ workspaceId }: About) => sql`
   join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id
   join company c on c.workspace_id = ${workspaceId} and c.id = d.company_id`
 
-// That groups are missing altogether is the first bit, and stands in a part of its own.
+// The first bit is for missing groups, which have a part of their own.
 const misfits = sql.raw('i.findings > 1')
 
 async function readFindings(ctx: Pick<Context, 'db' | 'ids'>, about: About, max: number) {

@@ -33,7 +33,7 @@ export async function readPrices(
              ${companyId === undefined ? sql`` : sql`and s.company_id = ${companyId}`}
        group by 1, 2 order by 1, 2`.execute(db)
     const byProduct = Map.groupBy(rows, ({ id }) => id)
-    // Who sees none of the companies that bought it is not told its name.
+    // A product's name is hidden from people who see none of the companies that bought it.
     if (!byProduct.has(id) && !(await isBought({ db }, workspaceId, id))) return null
     const names = await readNames(
       { db },

@@ -6,7 +6,7 @@ import { readWorkspace } from '../../platform/database.ts'
 import { namedLines, periodText, titleOf, toFigures } from './reports.ts'
 import { isAdditive, type Question, readSums, restOf } from './sums.ts'
 
-// So many rows are written without holding up others.
+// Rows written at once, without holding up others.
 const rowsAtOnce = 200
 
 /** The whole report as an XLSX file; `about` says of which companies it is. Its rows sum up to the total above them. */

@@ -8,7 +8,7 @@ import { bareTerm, likeLiteral, searchable } from '../../platform/text.ts'
 
 // Reports from `content_sum` and `product_sum`, which apps/server/documents/contents keeps. All amounts are cents.
 
-/** What a report is about. `from` and `to` are months (`aaaa-MM`), both included. */
+/** Subject and filters of a report. `from` and `to` are months (`aaaa-MM`), both included. */
 export interface Question {
   subject: ReportSubject
   group: ReportGroup
@@ -16,7 +16,7 @@ export interface Question {
   to: string
   /** Undefined: all that the person sees. */
   companyId: number | undefined
-  /** Of keys and names; empty: all. */
+  /** Search text for keys and names; empty: all. */
   text: string
 }
 
@@ -38,7 +38,7 @@ export interface Line extends Figures {
 export interface Sums {
   lines: Line[]
   total: Figures
-  /** Of all pages. */
+  /** Lines of all pages. */
   lineCount: number
 }
 
@@ -178,7 +178,7 @@ function toLine(row: Row & Named, isProduct: boolean): Line {
 /** A text may find so many; who types more of it finds fewer. */
 const matchesMax = 20_000
 
-// What a text finds is summed up as a whole: the total is that of what was found.
+// Sums up everything that a text finds: the total covers only that.
 async function readFound({ db }: WithDatabase, asked: Asked, question: Question, { skip, take }: Page): Promise<Sums> {
   const { isProduct, table, key, condition, periods, workspaceId } = asked
   const chosen = await choose({ db }, workspaceId, question)
@@ -188,7 +188,7 @@ async function readFound({ db }: WithDatabase, asked: Asked, question: Question,
        where ${condition} and ${chosen} and ${having(allMonths(periods))}
        group by ${key})
     select f.*, w.lines, w.whole
-      -- What was only in the periods before is in the comparison of the total.
+      -- Lines found only in earlier periods count in the comparison of the total.
       from (select count(*) filter (where documents <> 0) as lines, ${wholeOf(isProduct)} as whole from found) w
       left join (select * from found where documents <> 0
                   order by value desc, key limit ${take} offset ${skip}) f on true`.execute(db)
@@ -261,7 +261,7 @@ const nothing: Row = Object.fromEntries(
 
 const plus = (one: Figures, other: Figures): Figures => combine(one, other, (a, b) => a + b)
 
-/** What of `whole` the lines are not. */
+/** Remainder of `whole` without the lines. */
 export function restOf(whole: Figures, lines: readonly Figures[]): Figures {
   const minus = (one: Figures, other: Figures) => combine(one, other, (a, b) => a - b)
   return lines.reduce(minus, whole)

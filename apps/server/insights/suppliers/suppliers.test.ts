@@ -151,7 +151,7 @@ test('a carrier is told by its freights, and of whom nothing is shown nothing is
     dozeMeses: { participacao: null },
   })
   await expect(run(getSupplier, '12345678')).rejects.toMatchObject({ code: 'not-found' })
-  // Who sees no document of it does not learn its name.
+  // A person who sees no document of a supplier does not learn its name.
   await showOnly(ctx.db, workspaceId, { cte: 0 })
   await expect(run(getSupplier, root)).rejects.toMatchObject({ code: 'not-found' })
 })

@@ -99,7 +99,7 @@ const every = (conditions: RawBuilder<unknown>[]) => sql.join(conditions, sql` a
 async function readNames({ db }: WithDatabase, chosen: Chosen): Promise<Name[]> {
   const { workspaceId, issuer } = chosen
   const shown = [...ofCompany('d.company_id', chosen), ...shownConditions(await readHiding({ db }, workspaceId), 'd')]
-  // Of each family by itself, as the index has them.
+  // Looks up each family by itself, in the order of the index.
   const end = (direction: RawBuilder<unknown>) => sql`(
     select json_build_object('id', e.id::text, 'type', e.type, 'chave', e.chave, 'issuedAt', to_char(e.issued_at, 'YYYY-MM-DD"T"HH24:MI:SS'))
       from unnest(${families.map(({ code }) => code)}::int[]) t (type)
@@ -117,7 +117,7 @@ async function readNames({ db }: WithDatabase, chosen: Chosen): Promise<Name[]> 
   return rows
 }
 
-// Those that are shown, as `from` and `where` of a row `d`.
+// Shown documents of the suppliers, as `from` and `where` of a row `d`.
 async function documentsOf({ db }: WithDatabase, chosen: Chosen, supplierIds: number[]): Promise<RawBuilder<unknown>> {
   const { workspaceId } = chosen
   const shown = [...ofCompany('d.company_id', chosen), ...shownConditions(await readHiding({ db }, workspaceId), 'd')]
@@ -129,7 +129,7 @@ const thisMonth = sql`date_trunc('month', now() at time zone 'America/Sao_Paulo'
 const since = (months: number) => sql`(${thisMonth} - ${`${months - 1} months`}::interval)::date`
 const reais = (cents: string | null) => Number(cents ?? 0) / 100
 
-// Of complete documents that stand; what switches hide is in it.
+// Sums of complete documents that stand, including those that switches hide.
 async function readSums({ db }: WithDatabase, chosen: Chosen): Promise<Pick<Supplier, 'meses' | 'dozeMeses'>> {
   const { workspaceId, issuer } = chosen
   const company = ofCompany('x.company_id', chosen)
