@@ -23,17 +23,17 @@ test('the filter of an export takes the same numbers, and nothing else', () => {
 })
 
 test.each([
-  [{ TipoDFe: '1' }],
-  [{ TipoDFe: 'x' }],
-  [{ Status: '99' }],
-  [{ TipoParticipacao: '8' }],
-  [{ PaginaAtual: '0' }],
-  [{ PaginaAtual: '1.5' }],
-  [{ DataDe: '2026-02-30T00:00:00' }],
-  [{ DataDe: '2026-02-28' }],
-  [{ DataDe: '2026-03-01T00:00:00', DataAte: '2026-02-01T00:00:00' }],
-])('%j is refused', (query) => {
-  expect(parse(query).success).toBe(false)
+  [{ TipoDFe: '1' }, 'TipoDFe deve ser 0 (NFe) ou 2 (CTe)'],
+  [{ TipoDFe: 'x' }, 'TipoDFe deve ser 0 (NFe) ou 2 (CTe)'],
+  [{ Status: '99' }, 'Status desconhecido'],
+  [{ TipoParticipacao: '8' }, 'TipoParticipacao desconhecido'],
+  [{ PaginaAtual: '0' }, 'PaginaAtual deve ser um número a partir de 1'],
+  [{ PaginaAtual: '1.5' }, 'PaginaAtual deve ser um número a partir de 1'],
+  [{ DataDe: '2026-02-30T00:00:00' }, 'DataDe não é uma data válida'],
+  [{ DataDe: '2026-02-28' }, 'DataDe deve estar no formato aaaa-MM-ddTHH:mm:ss'],
+  [{ DataDe: '2026-03-01T00:00:00', DataAte: '2026-02-01T00:00:00' }, 'A data inicial deve ser anterior à data final'],
+])('%j is refused with words', (query, message) => {
+  expect(parse(query).error?.issues.map((issue) => issue.message)).toEqual([message])
 })
 
 describe('an export', () => {

@@ -520,6 +520,19 @@ describe('forms', () => {
   const put = (parts: [string, string, string?][]) =>
     app.inject({ method: 'PUT', url: '/v1/api/Arquivo/1', ...form(parts) })
 
+  test('are wanted where a form belongs, and JSON is refused with words', async () => {
+    const answer = await app.inject({
+      method: 'PUT',
+      url: '/v1/api/Arquivo/1',
+      headers: { authorization },
+      payload: {},
+    })
+    expect([answer.statusCode, answer.json().message]).toEqual([
+      400,
+      expect.stringMatching(/^Envie os dados como form/),
+    ])
+  })
+
   test('a file of 128 kB is taken', async () => {
     const answer = await put([['Arquivo', 'x'.repeat(128 * 1024), 'a.pfx']])
     expect(answer.json().data).toEqual({ bytes: 128 * 1024, from: '127.0.0.1' })
