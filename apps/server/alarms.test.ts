@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { createDatabase } from '../../tests/support/database.ts'
+import { useFolder } from '../../tests/support/folder.ts'
+import { useDatabase } from './platform/database.testing.ts'
 import { createHealth, openProbes } from './platform/http/probes.ts'
 import { repeat } from './platform/jobs/loop.ts'
 import { createLogger } from './platform/log.ts'
@@ -12,8 +11,8 @@ import { readConfig, type Server, start } from './start.ts'
 const metricsToken = 'a-token-for-prometheus'
 const headers = { authorization: `Bearer ${metricsToken}` }
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let dataDir: string
+const { url } = await useDatabase()
+const dataDir = await useFolder()
 let probes: Awaited<ReturnType<typeof openProbes>>
 let server: Server
 const health = createHealth(['worker'])
@@ -24,7 +23,7 @@ const config = (env: Record<string, string> = {}) =>
       PORT: '0',
       PROBE_PORT: '0',
       DATA_DIR: dataDir,
-      DATABASE_URL: database.url,
+      DATABASE_URL: url,
       LOG_LEVEL: 'silent',
       // Its authority needs no file of a simulator.
       SEFAZ_AMBIENTE: 'homologacao',
@@ -37,8 +36,6 @@ const config = (env: Record<string, string> = {}) =>
 const ask = (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${probes.port}${path}`, init)
 
 beforeAll(async () => {
-  database = await createDatabase()
-  dataDir = await mkdtemp(join(tmpdir(), 'vigia-probes-'))
   probes = await openProbes(config({ METRICS_TOKEN: metricsToken }), health)
   // Nothing is ready before it has begun.
   expect((await ask('/live')).status).toBe(200)
@@ -52,8 +49,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await server[Symbol.asyncDispose]()
   await probes[Symbol.asyncDispose]()
-  await database[Symbol.asyncDispose]()
-  await rm(dataDir, { recursive: true, force: true })
 })
 
 test('a process that only captures says that it lives, is ready, and what it measures', async () => {

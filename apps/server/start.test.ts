@@ -1,30 +1,21 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import { createDatabase, onOneServer } from '../../tests/support/database.ts'
+import { useFolder } from '../../tests/support/folder.ts'
+import { useDatabase, useOwner } from './platform/database.testing.ts'
 import { InstallationError } from './platform/installation.ts'
 import { lateLoops } from './platform/jobs/loop.ts'
-import { readConfig, type Server, start } from './start.ts'
+import { readConfig, start } from './start.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let dataDir: string
-let server: Server
+const { url } = await useDatabase()
+const owner = await useOwner(url)
+const dataDir = await useFolder()
 
 const config = (env: Record<string, string> = {}) =>
-  readConfig({ PORT: '0', DATA_DIR: dataDir, DATABASE_URL: database.url, LOG_LEVEL: 'silent', ...env }, process.cwd())
+  readConfig({ PORT: '0', DATA_DIR: dataDir, DATABASE_URL: url, LOG_LEVEL: 'silent', ...env }, process.cwd())
 
-beforeAll(async () => {
-  database = await createDatabase()
-  dataDir = await mkdtemp(join(tmpdir(), 'vigia-start-'))
-  server = await start(config(), { roles: ['api'] })
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
-  await database[Symbol.asyncDispose]()
-  await rm(dataDir, { recursive: true })
-})
+const server = await start(config(), { roles: ['api'] })
+afterAll(() => server[Symbol.asyncDispose]())
 
 async function call(method: string, path: string, options: { token?: string; json?: unknown; body?: BodyInit } = {}) {
   const response = await fetch(server.url + path, {
@@ -56,156 +47,6 @@ test('health answers without a session', async () => {
       data: { status: 'ok', versao: 'v1.0' },
       errors: [],
     },
-  })
-})
-
-describe('accounts', () => {
-  test('sign-up, login and a call with the token', async () => {
-    const { token, wsId } = await newSession()
-    expect(wsId).toMatch(/^[0-9a-f-]{36}$/)
-    expect((await call('GET', '/v1/api/Empresas/obter-empresas', { token })).envelope.data).toEqual([])
-  })
-
-  test('the e-mail is not case sensitive, the password is', async () => {
-    const { email, senha } = await newSession()
-    expect((await call('POST', '/v1/api/Auth', { json: { email: email.toUpperCase(), senha } })).status).toBe(200)
-    expect((await call('POST', '/v1/api/Auth', { json: { email, senha: senha.toUpperCase() } })).status).toBe(401)
-  })
-
-  test('a wrong password and an unknown e-mail get the same answer', async () => {
-    const { email } = await newSession()
-    const wrong = await call('POST', '/v1/api/Auth', { json: { email, senha: 'outra-senha' } })
-    const unknown = await call('POST', '/v1/api/Auth', {
-      json: { email: 'ninguem@exemplo.com.br', senha: 'outra-senha' },
-    })
-    expect(wrong).toEqual(unknown)
-    expect(wrong.envelope).toMatchObject({ success: false, message: 'Credenciais inválidas.', statusCode: 401 })
-  })
-
-  test('a taken e-mail gets the answer of a new one, and its password stays', async () => {
-    const { nome, email, senha } = await newSession()
-    const again = { nome, email: email.toUpperCase(), senha: 'outra-senha' }
-    const fresh = { ...again, email: 'nova@exemplo.com.br' }
-    expect(await call('POST', '/v1/api/Usuarios', { json: again })).toEqual(
-      await call('POST', '/v1/api/Usuarios', { json: fresh }),
-    )
-    expect((await call('POST', '/v1/api/Auth', { json: again })).status).toBe(401)
-    expect((await call('POST', '/v1/api/Auth', { json: { email, senha } })).status).toBe(200)
-  })
-
-  test('every problem of a form is said', async () => {
-    const { status, envelope } = await call('POST', '/v1/api/Usuarios', { json: { nome: 'A', email: 'x', senha: '1' } })
-    expect(status).toBe(400)
-    expect(envelope.errors).toEqual([
-      'Nome deve ter pelo menos 3 caracteres',
-      'Email inválido',
-      'Senha deve ter pelo menos 6 caracteres',
-    ])
-  })
-
-  test('logging out ends the session', async () => {
-    const { token } = await newSession()
-    expect((await call('POST', '/v1/api/Auth/sair', { token })).status).toBe(200)
-    expect((await call('GET', '/v1/api/Dashboard', { token })).status).toBe(401)
-  })
-})
-
-describe('documents', () => {
-  test.each([
-    ['', 'TipoDFe deve ser 0 (NFe) ou 2 (CTe)'],
-    ['?TipoDFe=1', 'TipoDFe deve ser 0 (NFe) ou 2 (CTe)'],
-    ['?TipoDFe=0&Status=99', 'Status desconhecido'],
-    ['?TipoDFe=0&PaginaAtual=0', 'PaginaAtual deve ser um número a partir de 1'],
-    ['?TipoDFe=0&DataDe=ontem', 'DataDe deve estar no formato aaaa-MM-ddTHH:mm:ss'],
-    [
-      '?TipoDFe=0&DataDe=2026-11-30T00:00:00&DataAte=2026-11-01T00:00:00',
-      'A data inicial deve ser anterior à data final',
-    ],
-  ])('%s is refused with words', async (query, message) => {
-    const { token } = await newSession()
-    const { status, envelope } = await call('GET', `/v1/api/DocumentosFiscais${query}`, { token })
-    expect(status).toBe(400)
-    expect(envelope.message).toBe(message)
-  })
-
-  test('a page past the end is empty', async () => {
-    const { token } = await newSession()
-    const { status, envelope } = await call(
-      'GET',
-      '/v1/api/DocumentosFiscais?TipoDFe=0&PaginaAtual=999&CampoPesquisa=&IdEmpresa=',
-      { token },
-    )
-    expect(status).toBe(200)
-    expect(envelope.data).toEqual({ items: [], totalDePaginas: 0, totalDeItens: 0, valorTotal: 0 })
-  })
-
-  test.each(['danfe', 'dacte'])('%s of an id that nobody gave out is not found', async (form) => {
-    const { token } = await newSession()
-    for (const id of ['1', 'AAAAAAAAAAAAAAAAAAAAAA', '..%2f']) {
-      expect((await call('GET', `/v1/api/DocumentosFiscais/${form}/${id}`, { token })).status).toBe(404)
-    }
-  })
-})
-
-describe('companies', () => {
-  const form = (name: string, bytes: BlobPart, password: string | null) => {
-    const data = new FormData()
-    data.append('Certificado', new File([bytes], name))
-    if (password !== null) data.append('Senha', password)
-    return data
-  }
-  test.each([
-    [
-      'a file with another ending',
-      form('cert.txt', 'x', 'segredo'),
-      400,
-      'Por favor, selecione um arquivo .pfx ou .p12',
-    ],
-    ['no password', form('cert.pfx', 'x', null), 400, 'Por favor, selecione um certificado e digite a senha.'],
-    ['nothing', new FormData(), 400, 'Por favor, selecione um certificado e digite a senha.'],
-    ['a huge file', form('cert.pfx', new Uint8Array(600_000), 'segredo'), 413, 'O arquivo enviado é grande demais.'],
-  ])('%s is refused with words', async (_, body, status, message) => {
-    const { token } = await newSession()
-    const answer = await call('POST', '/v1/api/Empresas', { token, body })
-    expect(answer.status).toBe(status)
-    expect(answer.envelope.message).toBe(message)
-  })
-
-  test('a file that is no certificate is refused with words', async () => {
-    const { token } = await newSession()
-    const answer = await call('POST', '/v1/api/Empresas', {
-      token,
-      body: form('CERT.PFX', 'not a certificate', 'segredo'),
-    })
-    expect(answer.status).toBe(400)
-    expect(answer.envelope.message).toMatch(/ler o arquivo/i)
-  })
-
-  test('JSON instead of a form is refused with words', async () => {
-    const { token } = await newSession()
-    expect((await call('POST', '/v1/api/Empresas', { token, json: {} })).envelope.message).toMatch(/formulário/)
-  })
-
-  test('a company of nobody is not found', async () => {
-    const { token } = await newSession()
-    for (const id of ['1', crypto.randomUUID()]) {
-      expect((await call('POST', `/v1/api/Empresas/sincronizar?idEmpresa=${id}`, { token })).status).toBe(404)
-      expect((await call('GET', `/v1/api/DocumentosFiscais?TipoDFe=0&IdEmpresa=${id}`, { token })).status).toBe(404)
-    }
-  })
-})
-
-test('broken JSON and unknown addresses get an envelope, not a page', async () => {
-  const broken = await fetch(`${server.url}/v1/api/Auth`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: '{',
-  })
-  expect(broken.status).toBe(400)
-  expect(await broken.json()).toMatchObject({ success: false, statusCode: 400 })
-  expect(await call('GET', '/v1/api/Nada')).toMatchObject({
-    status: 404,
-    envelope: { success: false, message: 'Endereço não encontrado.' },
   })
 })
 
@@ -310,9 +151,6 @@ async function giveWork(url: string, companies: number): Promise<void> {
 
 test('an API that asks nothing of the authority finds out by itself that nothing can be stored, and says so', async () => {
   const { token } = await newSession()
-  const owner = new pg.Client({ connectionString: database.url })
-  await owner.connect()
-  await using _ = { [Symbol.asyncDispose]: () => owner.end() }
   await owner.query(`create function no_room() returns trigger language plpgsql as $$ begin raise sqlstate '53100'; end $$;
     create trigger no_room before insert on storage_probe for each row execute function no_room()`)
   await using other = await start(config(), { roles: ['api'] })
@@ -329,9 +167,6 @@ test('an API that asks nothing of the authority finds out by itself that nothing
 })
 
 test('an API without a worker beside it does not go on saying that the one of an API before it is away', async () => {
-  const owner = new pg.Client({ connectionString: database.url })
-  await owner.connect()
-  await using _ = { [Symbol.asyncDispose]: () => owner.end() }
   await owner.query("insert into trouble (key, sentence, told_at) values ('trabalho', 'Não funciona.', now())")
   await using _other = await start(config(), { roles: ['api'] })
   const { rows } = await owner.query("select ended_at is not null as ended from trouble where key = 'trabalho'")
@@ -356,9 +191,6 @@ test('all loops of a worker hear of the end at once, before any of them has ende
 })
 
 test('a worker that starts after hours of silence holds the events that wait', async () => {
-  const owner = new pg.Client({ connectionString: database.url })
-  await owner.connect()
-  await using _ = { [Symbol.asyncDispose]: () => owner.end() }
   await owner.query(`
     with w as (insert into workspace (name, plan) values ('x', 1) returning id),
          c as (insert into company (workspace_id, cnpj, name, search, uf) select id, '44555666000181', 'x', 'x', 35 from w returning workspace_id, id)
@@ -376,8 +208,8 @@ test('a worker that starts after hours of silence holds the events that wait', a
 })
 
 test('options of DATABASE_URL do not take the place of the role', async () => {
-  const url = `${database.url}?options=${encodeURIComponent('-c statement_timeout=60000')}`
-  await using other = await start(config({ DATABASE_URL: url }), { roles: ['api'] })
+  const address = `${url}?options=${encodeURIComponent('-c statement_timeout=60000')}`
+  await using other = await start(config({ DATABASE_URL: address }), { roles: ['api'] })
   expect((await fetch(`${other.url}/health`)).status).toBe(200)
 })
 
@@ -388,12 +220,9 @@ test('a database of one ambiente does not serve another', async () => {
 })
 
 test('another master key does not open the certificates of a database, and says so before anything runs', async () => {
-  const owner = new pg.Client({ connectionString: database.url })
-  await owner.connect()
   await owner.query(`with w as (insert into workspace (name, plan) values ('x', 1) returning id),
                           c as (insert into company (workspace_id, cnpj, name, search, uf) select id, '44555666000181', 'x', 'x', 35 from w returning workspace_id, id)
                      insert into certificate (workspace_id, company_id, holder_cnpj, holder_name, issuer, serial_number, valid_from, valid_to, certificate_pem, chain_pem, key_encrypted, key_id, uploaded_by)
                      select workspace_id, id, '44555666000181', 'x', 'x', '1', now(), now(), 'x', '{}', 'x', 'another key', 1 from c returning id`)
-  await owner.end()
   await expect(start(config(), { roles: ['worker'] })).rejects.toThrow(/chave mestra/)
 })

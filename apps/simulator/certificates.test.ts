@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import forge from 'node-forge'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { type CertificationAuthority, issuePfx, openCertificationAuthority } from './certificates.ts'
+import { describe, expect, it, vi } from 'vitest'
+import { useFolder } from '../../tests/support/folder.ts'
+import { issuePfx, openCertificationAuthority } from './certificates.ts'
 import { CommandError, readCommand } from './command.ts'
 import { certificateTaxpayer } from './holder.ts'
 
@@ -14,14 +14,8 @@ import { certificateTaxpayer } from './holder.ts'
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 })
 
 const now = Date.now()
-let directory: string
-let authority: CertificationAuthority
-
-beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'simulator-ca-'))
-  authority = await openCertificationAuthority(directory, now)
-})
-afterAll(() => rmSync(directory, { recursive: true, force: true }))
+const directory = await useFolder()
+const authority = await openCertificationAuthority(directory, now)
 
 const holder = { cnpj: '12ABC34501DE35', nome: 'EMPRESA AÇÃO LTDA', uf: 'SC', senha: 'ção-123' }
 

@@ -1,14 +1,14 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { useFolder } from '../../tests/support/folder.ts'
 import { findSamples } from '../../tests/support/samples.ts'
 import { openArchive } from './archive.ts'
-import { type IssuedCertificate, openCertificationAuthority } from './certificates.ts'
+import { openCertificationAuthority } from './certificates.ts'
 import { createClock } from './clock.ts'
 import { distribute, keptSince } from './distribution.ts'
-import { type Cast, createCast } from './generate/cast.ts'
+import { createCast } from './generate/cast.ts'
 import { buildCte, buildSimplifiedCte } from './generate/cte.ts'
 import {
   buildCteEvent,
@@ -30,22 +30,16 @@ const hour = 3_600_000
 const clock = createClock(Date.parse('2026-08-20T12:00:00-03:00') - Date.now())
 const random = createRandom('publication')
 
-let root: string
-let signer: IssuedCertificate
-let cast: Cast
+const root = await useFolder()
+const authority = await openCertificationAuthority(root, at)
+const signer = await authority.issue({ cnpj: '11222333000181', nome: 'QUALQUER' }, at)
+const cast = createCast(1)
 let ledger: Ledger
 let folders = 0
 
-beforeAll(async () => {
-  root = mkdtempSync(join(tmpdir(), 'simulator-publication-'))
-  const authority = await openCertificationAuthority(root, at)
-  signer = await authority.issue({ cnpj: '11222333000181', nome: 'QUALQUER' }, at)
-  cast = createCast(1)
-})
 beforeEach(() => {
   ledger = openLedger(join(root, String(folders++)))
 })
-afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 const give = (files: Uint8Array[], options: Partial<ReceiveOptions> = {}) => {
   const incoming = files.map((bytes) => ({ load: () => bytes }))

@@ -1,26 +1,19 @@
 import { X509Certificate } from 'node:crypto'
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, mkdtemp, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { freePort } from '@vigia/embedded-postgres/port'
 import { describeHosts, examineFile, examineHosts, fetchAuthorities, readConfig } from '@vigia/server/start'
 import { type Simulator, type SimulatorOptions, start } from '@vigia/simulator/start'
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 import { order } from '../support/authority.ts'
+import { useFolder } from '../support/folder.ts'
 import { atPort, lookup } from '../support/servers/official-hosts.ts'
 
 // A host that behaves like the real ones, at the official names.
-let folder: string
-let stranger: Simulator
+const folder = await useFolder()
 const opened = new AsyncDisposableStack()
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'vigia-hosts-'))
-  stranger = await serveAs(undefined)
-})
-afterAll(async () => {
-  await opened.disposeAsync()
-  await rm(folder, { recursive: true, force: true })
-})
+afterAll(() => opened.disposeAsync())
+const stranger = await serveAs(undefined)
 
 async function serveAs(as?: SimulatorOptions['hostMode']): Promise<Simulator> {
   const directory = await mkdtemp(join(folder, 'simulator-'))

@@ -1,21 +1,16 @@
 import { X509Certificate } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { rootCertificates } from 'node:tls'
 import { carriedAuthorities, pinnedAuthorities } from '@vigia/sefaz/chain'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Config, readConfig } from '../config.ts'
+import { expect, test } from 'vitest'
+import { useFolder } from '../../../tests/support/folder.ts'
+import { readConfig } from '../config.ts'
 import { readAuthorities } from './authorities.ts'
 
 const real = { SEFAZ_AMBIENTE: 'homologacao', CADASTRO: 'aberto', PLANOS: 'ligados' }
-let folder: string
-let outside: Config
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'vigia-ca-'))
-  outside = readConfig({ ...real, DATA_DIR: folder }, folder)
-})
-afterAll(() => rm(folder, { recursive: true, force: true }))
+const folder = await useFolder()
+const outside = readConfig({ ...real, DATA_DIR: folder }, folder)
 
 const configured = (file: string) => readConfig({ ...real, SEFAZ_CA_FILE: file }, folder)
 

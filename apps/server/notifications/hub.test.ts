@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { HttpTransportType, type HubConnection, HubConnectionBuilder, LogLevel } from '@microsoft/signalr'
 import { hubWithoutEcho } from '@vigia/contract/workspace'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { useFolder } from '../../../tests/support/folder.ts'
 import { quickPasswords } from '../../../tests/support/passwords.ts'
 import { useDatabase, useOwner } from '../platform/database.testing.ts'
 import { inWorkspace } from '../platform/database.ts'
@@ -18,7 +16,7 @@ const patience = { timeout: 25_000, interval: 20 }
 const database = await useDatabase()
 const owner = await useOwner(database.url)
 const ctx = { db: database.db }
-let dataDir: string
+const dataDir = await useFolder()
 // Two processes of one installation.
 let one: Server
 let two: Server
@@ -34,14 +32,12 @@ const config = (change: Partial<Config> = {}): Config => ({
 })
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'vigia-hub-'))
   one = await start(config(), { roles: ['api'] })
   two = await start(config(), { roles: ['api'] })
 })
 afterAll(async () => {
   await two[Symbol.asyncDispose]()
   await one[Symbol.asyncDispose]()
-  await rm(dataDir, { recursive: true })
 })
 
 interface Login {

@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createDatabase } from '../../../tests/support/database.ts'
+import { afterAll, beforeEach, expect, test } from 'vitest'
 import { readConfig } from '../config.ts'
-import type { Database } from '../platform/context.ts'
+import { useDatabase } from '../platform/database.testing.ts'
 import { openDatabase } from '../platform/database.ts'
 import { addressOf, findOutage, mayCall, noteAnswer, noteFailure, outageSentence, pausedServices } from './circuit.ts'
 
@@ -12,20 +11,13 @@ const address = addressOf(url)
 const hourMs = 3_600_000
 const simulated = readConfig({}, process.cwd())
 const config = { ...simulated, sefaz: { ...simulated.sefaz, hourMs } }
-let database: Awaited<ReturnType<typeof createDatabase>>
-let dbs: Database[] = []
+const { url: databaseUrl, db } = await useDatabase()
+const elsewhere = openDatabase(databaseUrl)
+afterAll(() => elsewhere.destroy())
 // Two processes.
-const [one, two] = [() => ({ db: dbs[0]!, config }), () => ({ db: dbs[1]!, config })]
+const [one, two] = [() => ({ db, config }), () => ({ db: elsewhere, config })]
 
-beforeAll(async () => {
-  database = await createDatabase()
-  dbs = [openDatabase(database.url), openDatabase(database.url)]
-})
-afterAll(async () => {
-  for (const db of dbs) await db.destroy()
-  await database[Symbol.asyncDispose]()
-})
-beforeEach(() => dbs[0]!.deleteFrom('circuit').execute())
+beforeEach(() => db.deleteFrom('circuit').execute())
 
 const fail = async (times: number) => {
   let outage = null
@@ -35,12 +27,12 @@ const fail = async (times: number) => {
 const minutesOpen = async () => {
   const { rows } = await sql<{ minutes: number }>`
     select (extract(epoch from open_until - now()) / 60)::float8 as minutes from circuit where address = ${address}`.execute(
-    dbs[0]!,
+    db,
   )
   return rows[0]!.minutes
 }
 const passTime = () =>
-  sql`update circuit set open_until = now() - interval '1 second' where address = ${address}`.execute(dbs[0]!)
+  sql`update circuit set open_until = now() - interval '1 second' where address = ${address}`.execute(db)
 
 test('the fifth failure in a row, whoever made them, pauses the service and no other', async () => {
   expect(await fail(4)).toBeNull()
@@ -94,7 +86,7 @@ test('a service that says that it serves nobody is left alone at once, for its o
 test('everybody can say since when and why, in words', async () => {
   await fail(1)
   expect(await findOutage(one(), url)).toBeNull()
-  await sql`update circuit set since = '2026-11-20T17:05:00Z'`.execute(dbs[0]!)
+  await sql`update circuit set since = '2026-11-20T17:05:00Z'`.execute(db)
   await fail(5)
   const outage = await findOutage(two(), url)
   expect(outage && outageSentence(outage)).toBe(

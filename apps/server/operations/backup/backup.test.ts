@@ -1,10 +1,10 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { startPostgres } from '@vigia/embedded-postgres/postgres'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { useFolder } from '../../../../tests/support/folder.ts'
 import { type Config, readConfig } from '../../config.ts'
 import { openDatabase } from '../../platform/database.ts'
 import { embeddedCluster, prepareInstallation } from '../../platform/installation.ts'
@@ -19,13 +19,8 @@ import { type BackupPlace, claimPlace, listCopiesIn, listCopyTimes, prune, requi
 import { seal, unseal } from './sealed.ts'
 import { backupMetrics, createBackupTurn } from './worker.ts'
 
-let folder: string
+const folder = await useFolder()
 const key = Buffer.alloc(32, 1)
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'vigia-backup-'))
-})
-afterAll(() => rm(folder, { recursive: true, force: true }))
 
 test.each([0, 1, (1 << 20) - 1, 1 << 20, 3 * (1 << 20) + 5])(
   '%i bytes that were sealed come back as they were',

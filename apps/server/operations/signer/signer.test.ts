@@ -1,10 +1,9 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setImmediate } from 'node:timers/promises'
@@ -15,6 +14,7 @@ import { type Correction, EventError } from '@vigia/sefaz/events'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { newCertificate } from '../../../../tests/support/certificates.ts'
+import { useFolder } from '../../../../tests/support/folder.ts'
 import { readConfig } from '../../config.ts'
 import type { Database } from '../../platform/context.ts'
 import { useDatabase } from '../../platform/database.testing.ts'
@@ -41,7 +41,7 @@ const { db } = database
 let authority: Server
 let url: string
 let received: { name: string; body: string }[]
-let folder: string
+const folder = await useFolder()
 let inside: ReturnType<typeof testSigner>
 let server: AsyncDisposable
 let signer: Signer & Disposable
@@ -53,7 +53,6 @@ beforeAll(async () => {
   authority.listen(0)
   await once(authority, 'listening')
   url = `https://localhost:${(authority.address() as AddressInfo).port}/dist`
-  folder = await mkdtemp(join(tmpdir(), 'vigia-socket-'))
   const { sefaz } = readConfig({}, '/')
   const endpoints = { ...sefaz.endpoints, distribution: { nfe: url, cte: url } }
   inside = testSigner(database.url, {
@@ -68,7 +67,6 @@ afterAll(async () => {
   await inside[Symbol.asyncDispose]()
   authority.closeAllConnections()
   authority.close()
-  await rm(folder, { recursive: true })
 })
 beforeEach(async () => {
   received = []

@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { simpleParser } from 'mailparser'
@@ -7,6 +6,7 @@ import pg from 'pg'
 import pino from 'pino'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { endConnections } from '../../../../tests/support/database.ts'
+import { useFolder } from '../../../../tests/support/folder.ts'
 import { readConfig } from '../../config.ts'
 import type { Context } from '../context.ts'
 import { useDatabase } from '../database.testing.ts'
@@ -48,16 +48,10 @@ afterAll(() => {
 })
 
 const { db, url } = await useDatabase()
-let folder: string
+const folder = await useFolder()
 let server: TestMailServer
 let logged: Record<string, unknown>[]
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'vigia-mail-'))
-})
-afterAll(async () => {
-  await rm(folder, { recursive: true })
-})
 beforeEach(async () => {
   server = await openMailServer()
   logged = []
