@@ -22,9 +22,9 @@ export interface Arrival extends ReceivedDocZip {
   problem: string | null
   facts: DocumentFacts | EventFacts | null
   xml?: Buffer
-  /** What its receipt will keep; without it, the gzip stream. */
+  /** Content for the receipt; absent: the gzip stream itself. */
   packed?: Packed
-  /** What the verification of a document or an event finds; null when it did not come about. It never rejects. */
+  /** Result of verifying a document or an event; null when that failed. It never rejects. */
   proof?: Promise<Proof | null>
 }
 
@@ -55,7 +55,7 @@ export function readArrival(nsu: bigint, schema: string, content: Buffer): Arriv
   return readUnzipped({ nsu, schema, content }, xml)
 }
 
-// So many bytes are read in one go, because a process that captures may serve people too.
+// Bytes read without a pause, because a process that captures may also serve people.
 const bytesAtOnce = 128 * 1024
 
 /** Reads a page of docZips, each as `readArrival` would. Lets other work in between large documents. */

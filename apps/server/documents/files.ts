@@ -18,7 +18,10 @@ export async function getFile({ db, ids }: Pick<Context, 'db' | 'ids'>, workspac
   return found
 }
 
-/** The EPEC of an NF-e and of a CT-e: whoever printed before the authorisation had its protocol (MOC NF-e 7.0; MOC CT-e 4.00 §3.7.1). */
+/**
+ * EPEC events of an NF-e and of a CT-e: forms printed before the authorisation have their protocol
+ * (MOC NF-e 7.0; MOC CT-e 4.00 §3.7.1).
+ */
 export const epecCodes = [110140, 110113]
 
 interface StoredFile {
@@ -57,7 +60,7 @@ async function findFile(db: Context['db'], workspaceId: number, id: bigint): Pro
   return rows[0]
 }
 
-/** What arrived of an event of a document, and the document. Refuses documents like `getFile`, and events that it does not have. */
+/** File of an event, and its document. Refuses documents like `getFile`, and unknown events. */
 export async function getEvent(ctx: Pick<Context, 'db' | 'ids'>, workspaceId: number, publicId: string, name: string) {
   return readWorkspace(ctx, workspaceId, async (ctx) => {
     const document = await getFile(ctx, workspaceId, publicId)
@@ -81,10 +84,10 @@ async function findEvent(
   return rows[0]
 }
 
-// Of one document people read no more; the newest say what holds.
+// Enough for people to read; the newest events are the valid ones.
 const eventFilesMax = 60
 
-/** What arrived of the events of a document that have one of these codes, by their ids, newest first, 60 at most. `db` is inside the workspace. */
+/** Files of events with these codes, by id, newest first, 60 at most. `db` is inside the workspace. */
 export async function readEventFiles(
   db: Context['db'],
   workspaceId: number,
@@ -103,7 +106,7 @@ const eventsOf = (workspaceId: number, { company_id, chave }: Pick<StoredFile, '
   join receipt r on r.workspace_id = e.workspace_id and r.company_id = e.company_id and r.service = e.type and r.nsu = e.nsu
  where e.workspace_id = ${workspaceId} and e.company_id = ${company_id} and e.chave = ${chave}`
 
-/** What an event of a document is called: no two of them have the same three numbers. */
+/** Id of an event within its document: no two events have the same three numbers. */
 export function eventId(event: { tp_evento: number; sequence: number; orgao: number }): string {
   return `${event.tp_evento}-${event.sequence}-${event.orgao}`
 }

@@ -22,7 +22,7 @@ export interface Position {
 
 const types = families.map(({ code }) => code).sort((a, b) => a - b)
 
-/** Where a walk through all documents begins. */
+/** Start of a walk through all documents. */
 export const walkStart = { walkedType: types[0]!, walkedAt: '-infinity', walkedId: 0n }
 
 /** Documents that are read next, and where the position stands after it. */
@@ -104,9 +104,9 @@ export async function nextPortion(
   )
   const { newest, forgotten } = given[0] ?? { newest: 0, forgotten: 0 }
   const restart = { version: newest, ...walkStart }
-  // What followed is not kept any more: everything is read again, and then what changed from now on.
+  // Later changes are not kept any more: read everything again, and then the changes from now on.
   if (position.version < forgotten || position.version > newest) return { ...portion, next: restart, more: true }
-  // What changes comes before what was there before: people look at it first.
+  // Changes come before the walk through older documents: people look at them first.
   const { rows: changes } = await sql<{ version: number; id: bigint }>`
     select version::float8 as version, document_id as id from document_change
      where workspace_id = ${workspaceId} and version > ${position.version} order by version limit ${max + 1}`.execute(
@@ -136,7 +136,7 @@ export async function nextPortion(
   return { ids: older.map(({ id }) => id), next, more: !ended, walked: true, ended }
 }
 
-/** What a follower has before it, counted up to `behindMax`. */
+/** Backlog of a follower, counted up to `behindMax`. */
 export interface Behind {
   /** It has never been in this workspace. */
   begun: boolean

@@ -18,7 +18,7 @@ export interface Rebuilt {
   unread: number
 }
 
-/** What follows documents and is told here that those of a workspace were made anew, in the same transaction. */
+/** Tells a follower, in the same transaction, that documents of a workspace were made anew. */
 export type Made = (ctx: { db: Database }, workspaceId: number) => Promise<void>
 
 export type RebuildContext = Pick<Context, 'db' | 'log'>

@@ -272,7 +272,7 @@ function toItem(item: PanelItem): DocumentDetail['itens'][number] {
     quantidade: item.quantity,
     unidade: item.unit,
     valorUnitario: item.unitValue,
-    // What is no number is said in no other way.
+    // A value that is no number becomes 0.
     valor: /^-?\d+(\.\d+)?$/.test(item.value) ? Number(item.value) : 0,
     detalhe: item.detail,
   }

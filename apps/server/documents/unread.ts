@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { WithDatabase } from '../platform/context.ts'
 import { behindMax, type Follower, readBehind } from './following.ts'
 
-/** Who reads what is inside documents (apps/server/documents/contents), and how far. */
+/** Follower that reads the contents of documents (apps/server/documents/contents). */
 export const contentFollower: Follower = { kind: 'contents', table: 'content_position' }
 
 /** How many documents of a workspace are not read from inside yet, up to `most`; `db` is inside it. */

@@ -205,7 +205,7 @@ test('the search of the list looks inside: words and their beginnings, codes, an
     sql<{ id: number }>`select id from product where workspace_id = ${workspaceId} and name = 'CANETA'`.execute(db),
   )
   expect(await search({ product: rows[0]!.id })).toEqual([2])
-  // Of another workspace nothing is found.
+  // Documents of another workspace are not found.
   const stranger = await newOffice()
   await stranger.deliver(noteWith({ number: 1, items: [{ name: 'TINTA' }] }))
   await readEverything(ctx)

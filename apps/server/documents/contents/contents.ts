@@ -6,7 +6,10 @@ import { queueJob } from '../../platform/jobs/jobs.ts'
 import { walkStart } from '../following.ts'
 import { unpack } from './packing.ts'
 
-/** What is inside documents, of those that were read; `db` is inside the workspace. A hundred at most: they are unpacked on the event loop. */
+/**
+ * Contents of read documents, a hundred at most: the event loop unpacks them. `db` is in the
+ * workspace.
+ */
 export async function readContents(
   { db }: WithDatabase,
   workspaceId: number,

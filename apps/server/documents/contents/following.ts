@@ -18,7 +18,7 @@ import type { Side } from './sums.ts'
 // How the documents of a workspace come to be read from inside: docs/decisions/0050-what-is-inside.md.
 
 const readMax = 100
-// Of those that could not be read before, and of those whose document is gone.
+// Documents per turn that could not be read before, and ones that are gone.
 const againMax = 20
 const goneMax = 100
 // Bills of freight that are judged in one turn.
@@ -99,7 +99,7 @@ async function takeTurn(ctx: Context, job: Job): Promise<Again | null> {
     )
     const audited = await auditSafely({ db, log: ctx.log }, workspaceId)
     const { next } = portion
-    // Where more are gone than one turn takes, the last part of the walk is gone through again.
+    // When more documents are gone than one turn takes, the last part of the walk is repeated.
     const repeats = gone === goneMax
     await sql`
       update content_position
@@ -110,13 +110,14 @@ async function takeTurn(ctx: Context, job: Job): Promise<Again | null> {
        where workspace_id = ${workspaceId}`.execute(db)
     const more = portion.more || repeats || audited === auditedMax
     const waitMs = more ? 0 : await readWait(db, workspaceId, ['content_unread'])
-    // Last, because whoever notes a change waits for it.
+    // Last, because everyone who notes a change waits for this lock.
     await holdJob({ db }, job)
     return waitMs === null ? null : { waitMs }
   })
 }
 
-// What was read is kept where the database refuses what is found in bills: these stay marked, and are tried with the next turn.
+// Contents are stored even if findings of freight bills are refused: those bills wait for the next
+// turn.
 async function auditSafely(ctx: Pick<Context, 'db' | 'log'>, workspaceId: number): Promise<number> {
   try {
     return await guarded(ctx.db, () => auditDue(ctx, workspaceId, auditedMax))
@@ -192,7 +193,7 @@ async function findDocuments(db: Database, workspaceId: number, ids: readonly bi
     db,
   )
   return rows.map(({ id, companyId, type, roles, status, eventCode, month, content, before, value, ...row }) => {
-    // Of a CT-e and the one that takes its place, one is paid.
+    // A CT-e that another one replaces is not paid, only its replacement.
     const standing = standingStatuses.includes(status) && eventCode !== replaced
     const side = sideOf(type, roles)
     const document: KnownDocument | null =
@@ -218,10 +219,10 @@ async function findDocuments(db: Database, workspaceId: number, ids: readonly bi
   })
 }
 
-// Where the layout says no offset it is that of Brasília.
+// Offset of Brasília, for layouts without one.
 const usualOffset = -180
 
-// Whose bill a CT-e is. One of another establishment is judged where it pays.
+// Bill of a CT-e; another establishment's bill is judged where that establishment pays.
 function billOf(
   type: number,
   roles: number,

@@ -13,9 +13,9 @@ import { cents } from './sums.ts'
 
 /** How many earlier trips of a lane, and as many of its cities, a bill is compared with. */
 const laneMax = 50
-// Of those that carried one of the notes.
+// Earlier trips with one of the same notes.
 const sameNotesMax = 50
-/** How many CT-e that cite a note are looked at, those that came last: a note may be cited by thousands. */
+/** Newest CT-e that cite a note: a note may be cited by thousands. */
 const citingMax = 200
 
 interface Row {
@@ -176,7 +176,7 @@ export async function markCiting(db: Database, workspaceId: number, notes: reado
        cross join lateral ${citing(workspaceId)} c)`.execute(db)
 }
 
-// Of the columns of `Row` those of a neighbour, which is compared: normal, and standing.
+// Columns of a neighbour for the comparison: a normal bill that stands.
 type Neighbour = Omit<Row, 'cites' | 'standing' | 'pays' | 'receives' | 'document_id' | 'company_id'>
 
 interface Due extends Row {
@@ -290,7 +290,7 @@ function neighbourFrom(row: Neighbour): Trip {
 async function readDue(db: Database, workspaceId: number, most: number): Promise<Due[]> {
   const base = (taxId: string) =>
     sql`case when length(${sql.ref(taxId)}) = 14 then left(${sql.ref(taxId)}, 8) else ${sql.ref(taxId)} end`
-  // Of a lane only numbers are asked, not the notes.
+  // Bills of the lane need only numbers, not the notes.
   const lane = (column: 'lane' | 'way') => sql`
     (select o.document_id, o.at, o.value, o.cargo, o.kilos, o.utc_offset, o.chave, o.carrier, o.lane, o.way from freight o
       where o.workspace_id = ${workspaceId} and o.company_id = f.company_id and o.${sql.ref(column)} = f.${sql.ref(column)} and o.compared

@@ -30,7 +30,7 @@ const word = fc.oneof(
 )
 const document = fc.record({ terms: fc.uniqueArray(word, { maxLength: 8 }), dropped: fc.boolean() })
 
-/** Of each term the ids of its documents. */
+/** Document ids of each term. */
 function readBack({ first, ids, values, size }: Segment, dropped: Uint8Array | null = null): Map<string, number[]> {
   const known = decodeIds(Number(first), ids, size)
   const read = new Map<string, number[]>()

@@ -99,7 +99,7 @@ async function mergeAlike(db: Database, workspaceId: number): Promise<void> {
   }
 }
 
-// Which segments of a workspace and tier could not be merged: they are tried again when others have come, and by the next process.
+// Unmergeable segments of a workspace and tier: retried with new segments, and by the next process.
 const hopeless = new Map<string, string>()
 
 /** Makes one of those that fit together; false: no two of them do, or the thread failed. */

@@ -57,7 +57,7 @@ function answer({ content, side, before }: ReadQuestion): ReadAnswer | null {
       },
     }
   } catch {
-    // What cannot be read is kept, and found by what its summary says.
+    // Unreadable documents are kept, and found by their summary.
     return null
   }
 }

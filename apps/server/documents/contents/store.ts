@@ -8,13 +8,13 @@ import { putPostings } from './postings.ts'
 import type { ReadAnswer, ReadContents } from './reading.ts'
 import { type DocumentSums, type Side, type Sums, sumNames } from './sums.ts'
 
-// What is inside documents, as rows. Whoever writes here holds the row of the workspace in `content_position`.
+// Contents of documents as rows. Writers hold the row of the workspace in `content_position`.
 
 export interface KnownDocument {
   documentId: bigint
   companyId: number
   chave: string
-  /** Of its issue: its first day. */
+  /** First day of the month of issue. */
   month: string
   side: Side | null
   /** The document received, and not cancelled, denied, disowned or not carried out. */
@@ -114,9 +114,9 @@ function countedTerms({ byKey }: DocumentSums, side: Side | null): string[] {
   return side === null ? [] : byKey.flatMap(({ kind, key }) => countedTerm(side, sumKinds[kind], key) ?? [])
 }
 
-/** Of how documents are packed, counted and found. */
+/** Version of packing, counting and indexing. */
 const version = 2
-/** Those of an earlier version are in no segment. */
+/** Documents of earlier versions are in no segment. */
 export const firstIndexed = 2
 
 interface Kept {
@@ -268,7 +268,7 @@ export async function moveProducts(db: Database, workspaceId: number, moves: rea
 
 const noSums = () => Object.fromEntries(sumNames.map((name) => [name, 0n])) as Sums
 
-// What a person marked as paid stays marked.
+// Parcels that a person marked as paid stay marked.
 async function putInstallments(db: Database, workspaceId: number, all: readonly ReadDocument[]): Promise<void> {
   const dues = all.flatMap(({ document, answer }) =>
     document?.received && answer.read

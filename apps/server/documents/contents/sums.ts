@@ -15,7 +15,10 @@ export interface DocumentSums {
 /** As what a document is counted: `content.side`. */
 export type Side = 0 | 1 | 2
 
-/** What a document adds, in cents; `places` are those of its items in its products. Every kind sums up to what the document says is its total. */
+/**
+ * Amounts of a document, in cents; `places` are the places of its items among its products. Each
+ * kind sums up to the document's own total.
+ */
 export function sumsOf(contents: NfeContents | CteContents, side: Side, places: readonly number[]): DocumentSums {
   const keyed = new Map<string, DocumentSums['byKey'][number]>()
   const add = (kind: SumKind, key: string, sums: Sums) => {
@@ -74,7 +77,7 @@ const none: Sums = { value: 0n, icms: 0n, st: 0n, ipi: 0n, pis: 0n, cofins: 0n, 
 const plus = (one: Sums, other: Sums): Sums =>
   Object.fromEntries(sumNames.map((name) => [name, one[name] + other[name]])) as Sums
 
-// What an item is worth in the books: with what the note adds to it.
+// Book value of an item: its price with freight, insurance, other costs and added taxes.
 function itemSums(item: NfeContents['items'][number]): Sums {
   const { prod, ICMS = {}, IPI = {}, PIS = {}, COFINS = {}, IS = {}, IBSCBS = {}, gIBSCBSMono = {} } = item
   const sums = {

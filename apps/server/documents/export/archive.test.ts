@@ -46,7 +46,7 @@ describe('a ZIP', () => {
   async function* heavy(watched: Watched, of: number, size = 1_000_000): AsyncGenerator<Entry> {
     try {
       for (; watched.made < of; watched.made++) {
-        // What is compressed compresses well, so that making it takes no time.
+        // Compressed content compresses well, so making it takes no time.
         const content = size > 100_000 ? randomFillSync(Buffer.alloc(size)) : Buffer.alloc(size)
         yield { name: `${watched.made}`, content, at: new Date(), stored: size > 100_000 }
       }

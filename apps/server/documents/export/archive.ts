@@ -45,13 +45,13 @@ async function* bytesOf(entries: AsyncIterable<Entry>, abandoned: AbortSignal): 
   file.on('error', (error: Error) => output.destroy(error))
   abandoned.addEventListener('abort', () => output.destroy(), { once: true })
   const filling = fill(file, output, entries)
-  // Nobody awaits `filling` while the output is read, so its failure goes there.
+  // Reading the output does not await `filling`, so its failure goes to the output.
   filling.catch((error: Error) => output.destroy(error))
   try {
     yield* output
     await filling
   } finally {
-    // Whoever closes the ZIP early is told when nothing of it goes on any more.
+    // Closing the ZIP early waits until nothing of it runs any more.
     await filling.catch(() => {})
   }
 }

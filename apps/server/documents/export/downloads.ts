@@ -53,7 +53,7 @@ export async function openExport(
   const key = `${workspaceId}/${id}/${opened.validUntil.getTime()}`
   if (goesOn) {
     await countTry(ctx, continuations, key)
-    // Nobody may have noticed yet that the client has left.
+    // The previous fetch may not have noticed yet that its client left.
     fetchedNow.get(key)?.()
   }
   await using stack = new AsyncDisposableStack()
@@ -130,7 +130,7 @@ async function placeIn(ctx: WithDatabase, { workspaceId, id }: Ticket, from: num
   return row?.isWhole ? { n: row.n, skip: row.skip } : null
 }
 
-// What fails before its first byte can be told in words.
+// Failures before the first byte can be told in words.
 async function requireBeginning(ctx: WithDatabase, ticket: Ticket): Promise<void> {
   const until = performance.now() + beginningMsMax
   for (;;) {

@@ -25,10 +25,10 @@ import {
 import { contentsText, criteriaText, type ExportContents } from './texts.ts'
 import { type Form, type Link, linkTo, notThere } from './tickets.ts'
 
-/** What a person wants in one file: documents by their public ids, or all that criteria find. */
+/** Documents for one file: by their public ids, or all that criteria find. */
 interface ExportRequest {
   documents: string[] | Criteria
-  /** What a ZIP holds; null: the printed forms as one PDF. */
+  /** Contents of the ZIP; null: the printed forms as one PDF. */
   contents: ExportContents | null
 }
 
@@ -110,7 +110,7 @@ export interface ExportState {
 // Files of everything stand beside them.
 const listedMax = 2 * keptMax
 
-/** What people of the workspace wanted exported or printed and is kept, newest first; archives of everything are shown to administrators. */
+/** Kept exports and prints, newest first; only administrators see archives of everything. */
 export async function readExports(ctx: Pick<Context, 'db' | 'ids'>, session: Session): Promise<ExportState[]> {
   const { workspaceId } = session
   const { found, running } = await readWorkspace(ctx, workspaceId, async ({ db }) => ({
@@ -129,7 +129,7 @@ export async function readExports(ctx: Pick<Context, 'db' | 'ids'>, session: Ses
   }))
 }
 
-/** A new link to an export of the workspace, whoever of its people wanted it; to everything only for who proved lately to be one of them. */
+/** New link to an export, for anyone in the workspace; for everything, after a recent proof only. */
 export async function renewLink(
   ctx: Pick<Context, 'db' | 'ids' | 'vault'>,
   session: Session,

@@ -167,7 +167,7 @@ async function printedOf(
     return { form, pdf: (await pdf)! }
   } catch (error) {
     if (error instanceof AppError) return error.message
-    // What a document does to its own printing is no fault of ours.
+    // A document that prevents its own printing is no fault of ours.
     if (!(error instanceof PrintError)) log.error({ err: error, chave: row.chave }, 'a document could not be printed')
     return `não conseguimos montar o ${form.name}. O XML original está guardado e íntegro.`
   }

@@ -9,7 +9,7 @@ import type { Form } from './tickets.ts'
 
 export const keptMax = 30
 const keptBytesMax = 1024 ** 3
-// What archives of everything take beside the exports.
+// Bytes for archives of everything, besides the exports.
 const leavingBytesMax = 20 * keptBytesMax
 const partsAtOnce = 32
 const exportsAtOnce = 100
@@ -33,7 +33,7 @@ export interface Volume {
   upto: Place | null
 }
 
-/** What the row keeps of a request; numbers of documents as text. */
+/** Request as the row stores it; numbers of documents as text. */
 export interface Kept {
   criteria?: Criteria
   ids?: string[]
@@ -41,11 +41,11 @@ export interface Kept {
   filter: string
   fileName: string
   requestedBy: string
-  /** Nothing is kept of where a shared account is used from. */
+  /** Shared accounts: no address is stored. */
   shared: boolean
   /** Everything, or a part of it: `contents`, `filter` and the rest only name it. */
   leaving?: Volume
-  /** Of this the name of its bytes is made, which only who began to fetch them knows. Absent: asked for before there was one. */
+  /** Secret for the tag of the bytes, known only to who began the download. Absent: an older request. */
   secret?: string
 }
 
@@ -61,7 +61,7 @@ export async function queueExport(
   await queueJob(ctx, { kind: exportKind(queue), workspaceId, key: String(id) })
 }
 
-/** Which rows of a workspace a process makes now. */
+/** Rows of a workspace that processes make now. */
 export async function readRunning({ db }: WithDatabase, workspaceId: number): Promise<ReadonlySet<string>> {
   const { rows } = await sql<{ key: string }>`
     select key from job

@@ -15,7 +15,7 @@ export interface ExportRow {
   id: bigint
   type: number
   company_id: number
-  /** Of the receipt that holds the best bytes of it. */
+  /** Position of the receipt with its best bytes. */
   nsu: bigint
   company: string
   cnpj: string
@@ -42,7 +42,7 @@ export interface ExportRow {
   deliveredBy: string | null
   altered_by: number | null
   remarks: string | null
-  /** Of the receipt; null: it was not asked for. */
+  /** Bytes of the receipt; null: not requested. */
   content: Buffer | null
   cancelProtocol: string | null
   cancelledAt: Date | null
@@ -50,7 +50,7 @@ export interface ExportRow {
   epecAt: Date | null
 }
 
-/** Which documents: those that criteria find, these, or all of them, whatever the switches hide. */
+/** Chosen documents: by criteria, by id, or all of them, including hidden ones. */
 export type ExportChoice = { criteria: Criteria } | { ids: bigint[] } | 'everything'
 
 const batchSize = 100

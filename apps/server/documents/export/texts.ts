@@ -82,9 +82,9 @@ export interface Tally {
   xml: number
   summaries: number
   pdf: number
-  /** Of what is missing, one sentence each. */
+  /** One sentence for each missing document. */
   problems: string[]
-  /** Of what does not verify, one sentence each. */
+  /** One sentence for each document that does not verify. */
   doubts: string[]
 }
 

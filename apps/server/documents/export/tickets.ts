@@ -29,7 +29,7 @@ export function linkTo(
   return { ticket: vault.encrypt(plain, purpose).toString('base64url'), form, validUntil }
 }
 
-/** What a ticket of ours stands for; null: it is none. */
+/** Opens a ticket; null: it is not ours. */
 export function openTicket({ vault }: Pick<Context, 'vault'>, ticket: string): Ticket | null {
   if (!/^[\w-]{40,200}$/.test(ticket)) return null
   let plain: string

@@ -5,7 +5,7 @@ import { type Counted, isIssuer } from './filter.ts'
 
 // The documents behind a number of a report: those that apps/server/documents/contents counted in it, as it wrote them down when it did.
 
-/** Of `content_sum.kind`. */
+/** Values of `content_sum.kind`. */
 export const sumKinds = { issuer: 0, cfop: 1, ncm: 2, uf: 3, lane: 4, classification: 5 } as const
 export type SumKind = keyof typeof sumKinds
 
@@ -29,7 +29,7 @@ export function countedTerm(side: number, kind: number, key: string): string | n
   return kind === sumKinds.classification && key === '' ? null : `soma:${side}:${kind}:${key}`
 }
 
-/** What is asked of documents: to have the term or product inside, and to meet conditions on `document d`. */
+/** Question to documents: contain the term or product, and meet conditions on `document d`. */
 export interface CountedQuestion {
   term: string | null
   product: number | null

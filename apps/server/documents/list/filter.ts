@@ -27,7 +27,7 @@ export interface DueFilter {
   answer?: DueAnswer | undefined
 }
 
-/** What documents are asked for that count as something, and (`line`) stand in a line of its report. */
+/** Documents that count in a report, and (`line`) in one of its lines. */
 export interface Counted {
   subject: ReportSubject
   line?: { group: LineGroup; key: string } | undefined
@@ -56,11 +56,11 @@ export interface Criteria {
   product?: number
   ncm?: string
   cfop?: string
-  /** What a number of a report counted. */
+  /** Documents behind a number of a report. */
   counted?: Counted
 }
 
-/** What a document has of IBS and CBS: its place in `document.reform`. */
+/** Presence of IBS and CBS in a document: its value in `document.reform`. */
 export const reformPresence = { exempt: 0, none: 1, some: 2, all: 3 } as const
 
 /** `findings`: something does not fit. */
@@ -87,9 +87,9 @@ export interface FilterQuery {
   db: Database
   workspaceId: number
   filter: Criteria
-  /** Of the filter and of what was searched for. */
+  /** Range from the filter and the search text. */
   range: Range
-  /** What counters know nothing of, as conditions on `document d`. */
+  /** Conditions on `document d` that counters cannot evaluate. */
   found: RawBuilder<unknown>[]
   hiding: Hiding[]
 }
@@ -122,7 +122,7 @@ export function placeConditions({ workspaceId, filter }: FilterQuery, alias: str
   ]
 }
 
-/** What else documents and counters have in common, as conditions on `alias`. */
+/** Further conditions that documents and counters share, on `alias`. */
 export function kindConditions({ filter, hiding }: FilterQuery, alias: string): RawBuilder<unknown>[] {
   const column = (name: string) => sql.ref(`${alias}.${name}`)
   return [
@@ -163,7 +163,7 @@ export const alertCondition = (alert: 'any' | number): RawBuilder<unknown> =>
 /** Documents that count in sums, as a condition on `document d`: not cancelled, denied, disowned or not carried out. */
 export const standingOnly = sql.raw(`d.status in (${standingStatuses.join(', ')})`)
 
-/** What was read inside documents that stand (apps/server/documents/contents), as a condition on `document d`. */
+/** Condition on `document d` by what was read inside documents that stand. */
 export const reformCondition = (reform: ReformFilter): RawBuilder<unknown> =>
   sql`${standingOnly} and ${reform === 'findings' ? sql`d.misfits` : sql`d.reform = ${sql.lit(reformPresence[reform])}`}`
 

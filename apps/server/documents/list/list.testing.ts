@@ -79,7 +79,7 @@ export function chaveOf({ type, issuer, number, issuedAt }: Draft, index: number
   return `35${month}${taxId}${mod}001${String(number).padStart(9, '0')}1${String(index).padStart(8, '0')}0`
 }
 
-/** What is delivered of a draft: the document and, for some, an event. */
+/** Deliveries of a draft: the document and, for some, an event. */
 export function arrivalsOf(draft: Draft, index: number): Arrival[] {
   const chave = chaveOf(draft, index)
   const { type, issuer, number, cents, fate } = draft
@@ -130,7 +130,7 @@ export function rolesOf({ roles, fate }: Draft): number[] {
   return named.length > 0 ? named : [8]
 }
 
-/** What somebody types and which documents that means. */
+/** Search text and the documents that it means. */
 export interface Typed {
   text: string
   /** The range does not matter. */
@@ -170,7 +170,7 @@ type Write = (text: string) => string
 const masked: Write = (taxId) => (taxId.length === 11 ? formatCpf(taxId) : formatCnpj(taxId))
 const inFours: Write = (chave) => chave.replace(/(.{4})/g, '$1 ')
 
-// What people know by heart of an issuer: its tax id in every way of writing it, part of it, its name or a piece of that.
+// Facts about an issuer that people type: its tax id in any notation, part of it, its name or a piece.
 const issuer = fc.constantFrom(...issuers)
 const someIssuer = fc.oneof(
   fc
@@ -212,7 +212,7 @@ function cutAfter(written: string, length: number): string {
 const money = (cents: number) => (cents / 100).toLocaleString('pt-BR', { minimumFractionDigits: 2 })
 const inCents = (cents: number) => (draft: Draft) => draft.cents === cents
 
-// What people know of one document besides who issued it, in their ways of writing.
+// Facts about one document besides its issuer, in the notations of people.
 function fact(draft: Draft, index: number): fc.Arbitrary<Typed> {
   const { number, cents, issuedAt } = draft
   const [year = '', month = '', day = ''] = issuedAt.slice(0, 10).split('-')
@@ -334,7 +334,7 @@ export function hasAmount({ cents }: Draft, { amountFrom, amountTo }: Question):
   return cents >= Number(amountFrom ?? 0) * 100 && cents <= Number(amountTo ?? 1e9) * 100
 }
 
-/** Of two documents that a list shows, which stands first; `due` and `arrived` as the row shows them. */
+/** Order of two documents in a list; `due` and `arrived` as the row shows them. */
 export function compareRows({ by, ascending }: Order, one: ListedDraft, other: ListedDraft): number {
   const key = (listed: ListedDraft): string | number => {
     if (by === 'issued') return listed.draft.issuedAt

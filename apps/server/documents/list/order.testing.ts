@@ -24,7 +24,7 @@ export interface Copy {
   to: number
   type: Service
   nsu: number
-  /** Which of a few documents. */
+  /** Index of one of a few documents. */
   number: number
 }
 export interface CopyDraft extends Copy {
@@ -39,7 +39,7 @@ export interface EventCopy extends Copy {
   seq: number
   hour: number
   protocol: string | null
-  /** Of the event that it says it takes back. */
+  /** Protocol of the event that it claims to undo. */
   names: string | null
   /** 110001: the code that it says it takes back. */
   namesCode: number | null
@@ -72,7 +72,7 @@ export const eventOf = (copy: Pick<EventCopy, 'nsu' | 'code'> & Partial<EventCop
   ...copy,
 })
 
-// Who has which part in document `number`. All companies and several parts at once occur.
+// Parts in document `number`. All companies and several parts at once occur.
 const notes = [
   { issuer: '11222333000181', recipient: cnpjs[0]!, carrier: stranger, readers: [cnpjs[1]!] },
   { issuer: cnpjs[0]!, recipient: cnpjs[1]!, carrier: cnpjs[0]!, readers: [] },
@@ -176,7 +176,7 @@ function protocolFor(how: EventCopy['how'], drawn: string | null): string | null
   return how === 'duplicate' ? drawn : (drawn ?? '891260000000004')
 }
 
-// What happened to one document: now anything, now again and again the two of a pair.
+// Events of one document: sometimes any, sometimes repetitions of one pair.
 const happened = fc.oneof(
   fc.array(eventCopy('nfe', codes.nfe, ['full', 'full', 'summary', 'duplicate', 'refused']), { maxLength: 8 }),
   fc.array(eventCopy('cte', codes.cte, ['full', 'full', 'duplicate', 'refused']), { maxLength: 8 }),

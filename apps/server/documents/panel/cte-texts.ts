@@ -25,7 +25,7 @@ const partyTitles: Record<CteParty['group'], string> = {
   toma: 'Tomador',
 }
 
-/** What a CT-e says, in the order of reading; who pays the freight is marked. */
+/** Sections of a CT-e in reading order; the payer of the freight is marked. */
 export function cteSections(cte: CteDetails): Section[] {
   const parties = cte.parties.flatMap(({ group, pays, fields }) =>
     section(pays ? `${partyTitles[group]} (paga o frete)` : partyTitles[group], partyLines(fields)),
@@ -120,7 +120,7 @@ function deliveryText({ dProg, dIni, dFim, hProg, hIni, hFim, dPrev }: Fields): 
   return joined(', ', days, hours)
 }
 
-/** What makes up the price: its parts, the deliveries of a Simplificado, or what a GTV-e carries. */
+/** Components of the price, deliveries of a Simplificado, or contents of a GTV-e. */
 export function cteItems({ Comp, det, infEspecie }: CteDetails): PanelItem[] {
   const lines: [description: string, value: string | undefined][] =
     det.length > 0

@@ -34,7 +34,7 @@ interface Details {
   reform: ReformSaid | null
 }
 
-/** What a document says, what happened to it and which documents it names. Refuses ids like `getFile`. */
+/** Contents, history and related documents of a document. Refuses ids like `getFile`. */
 export async function getDetails(
   ctx: Pick<Context, 'db' | 'ids'>,
   workspaceId: number,
@@ -146,7 +146,7 @@ async function readRelated(
   const cited = named.filter((reference) => reference.chave !== chave)
   const found = cited.length > 0 ? await find(sql`d.chave = any (${cited.map((one) => one.chave)}::text[])`) : []
   const related = (relation: string, chave: string, here: typeof found): RelatedDocument => {
-    // Of several companies that have it, rather the one whose document this is.
+    // Prefer the copy of the same company when several have the document.
     const best = here.find((one) => one.company_id === company_id) ?? here[0]
     return { relation, chave, family: familyCited(chave), id: best?.id ?? null }
   }

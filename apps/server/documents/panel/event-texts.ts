@@ -5,7 +5,7 @@ import { nfe } from '@vigia/dfe/families/nfe'
 import { date, joined } from '@vigia/print/formats'
 import { amountText, reais } from './texts.ts'
 
-/** What an event of the reform says, in a sentence that needs no code (NT 2025.002, events; NT 2026.006). */
+/** Sentences about events of the reform that need no code (NT 2025.002, events; NT 2026.006). */
 const sentences: Record<number, (detail: XmlElement) => string | undefined> = {
   110001: (detail) => {
     const code = Number(value(detail, 'tpEventoAut'))
@@ -38,7 +38,7 @@ const sentences: Record<number, (detail: XmlElement) => string | undefined> = {
 /** The codes of events whose files say more than their names. */
 export const toldEvents: readonly number[] = Object.keys(sentences).map(Number)
 
-// Nobody reads 990 lines in a history: the XML has them all.
+// Limit for a history, because an event may have 990 lines; the XML has them all.
 const itemsShown = 20
 
 /** The text of an event of the reform, with its items and values; null of any other, and of one that cannot be read. */

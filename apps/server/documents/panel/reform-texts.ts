@@ -32,7 +32,7 @@ export interface ReformItem {
 
 export interface ReformSaid {
   presence: ReformPresence
-  /** What the values are not; null: nothing is to be said of the year. */
+  /** Warning about the meaning of the values; null: the year needs none. */
   notice: string | null
   /** Only those that have a group of the reform. */
   items: ReformItem[]

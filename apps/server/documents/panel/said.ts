@@ -23,7 +23,7 @@ export interface Files {
   events: readonly (readonly [id: string, content: Uint8Array])[]
 }
 
-/** What a document and its events say; nothing, when it is none that people can read. */
+/** Contents of a document and its events; empty when people cannot read it. */
 export function saidOf({ content, events: files }: Files): Said {
   const said = readDetails(content)
   const events = new Map(

@@ -20,7 +20,7 @@ export interface TimelineRow {
   state: 'registered' | 'sending' | 'asked' | 'refused' | 'undone' | 'unconfirmed'
   text: string | null
   protocol: string | null
-  /** Of an event whose registration is here, text and all. */
+  /** Id of an event whose registration is here with its text. */
   eventId: string | null
   proof: KnownProof | null
 }
@@ -32,9 +32,9 @@ interface TimelineSource {
   names: ReadonlyMap<string, string>
   cnpj: string
   protocol: string | null
-  /** What left from here about the document, oldest first. */
+  /** Events about the document that left from here, oldest first. */
   sent: readonly SentEvent[]
-  /** What the files of events say beyond their names, by their ids. */
+  /** Texts from event files beyond their names, by event id. */
   texts: ReadonlyMap<string, string>
 }
 
@@ -184,7 +184,7 @@ function sending(
       back ? (saidBy(back, texts) ?? null) : null,
       event.justification && `Justificativa: ${event.justification}`,
       back && event.state !== 'registered' ? null : event.message,
-      // Who requested it is the author.
+      // Skip the reason when the requester is the author, whom the row names already.
       event.requested_by === null || event.rule_id !== null || event.approved_by !== null ? event.why : null,
     ),
     protocol: back?.protocol ?? event.protocol,

@@ -17,7 +17,7 @@ export interface PrintOrder {
   name: string
   /** The document or the event as it is stored, compressed. */
   content: Uint8Array
-  /** Of an event: its document, or the summary of it. */
+  /** Document of an event, or its summary. */
   document?: Uint8Array
   options: PrintOptions & { undone?: boolean }
 }
@@ -32,7 +32,7 @@ export interface Printer {
 }
 
 export interface PrinterOptions extends ThreadsOptions {
-  /** Of PDFs that are remembered. */
+  /** Maximum bytes of cached PDFs. */
   cacheBytes: number
 }
 
@@ -101,7 +101,7 @@ function keyOf({ form, content, document, options: { logo, ...options } }: Print
     .digest('base64')
 }
 
-// Of a view into a larger buffer the whole buffer would be copied to the thread.
+// Copies the bytes, because a view would send its whole larger buffer to the thread.
 function ownCopy(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bytes)
 }

@@ -17,7 +17,10 @@ interface Printed {
   chave: string
 }
 
-/** The printed form of a document of the workspace. Refuses unknown ids, documents that its company hides, and notes of which only the summary arrived. */
+/**
+ * The printed form of a document of the workspace. Refuses unknown ids, documents that their
+ * company hides, and notes that arrived only as a summary.
+ */
 export async function printDocument(
   ctx: Pick<Context, 'db' | 'ids' | 'printer'>,
   workspaceId: number,

@@ -132,7 +132,7 @@ describe('dictionaries', () => {
       'base64',
     )
     expect(openReceived(packed).toString()).toContain('<chNFe>')
-    // Of when anything of the form of Base64 was taken for a certificate.
+    // Packed by an early version, which took anything in Base64 for a certificate.
     const head = Buffer.from('1gHCiwlcvgEAACwBFAAAACi1L/0AAH0AAEA8Yi8+PC9hPgEA//BAIQ==', 'base64')
     const xml = openReceived(Buffer.concat([head, Buffer.alloc(300)])).toString()
     expect(xml).toBe(`<a><X509Certificate>${'A'.repeat(400)}</X509Certificate><b/></a>`)

@@ -3,7 +3,7 @@
 /** A term, and the places of the documents of its segment that have it, in order. */
 export type Posting = readonly [term: string, places: readonly number[]]
 
-/** What a bucket is chosen by; of 2^n buckets the lowest bits. It is stored: FNV-1a, for ever. */
+/** Hash of which the lowest n bits choose one of 2^n buckets. It is stored: FNV-1a, for ever. */
 export function hashOf(key: string): number {
   let hash = 0x811c9dc5
   for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193)
@@ -17,7 +17,7 @@ export function encodePostings(postings: readonly Posting[], size: number): Buff
   for (const [term, places] of postings) {
     const shared = sharedBy(before, term)
     const rest = Buffer.from(term.slice(shared))
-    // What most documents have is a bit for each; of others the steps from one to the next.
+    // Terms of most documents take a bit per document; others take the steps from one place to the next.
     const isDense = places.length > size / 8
     pushNumber(bytes, shared)
     pushNumber(bytes, rest.length)
@@ -118,7 +118,7 @@ function pushNumber(bytes: number[], value: number): void {
   bytes.push(left)
 }
 
-// Of two terms, without half of a character outside the basic plane.
+// Length of the common beginning of two terms, without half of a surrogate pair.
 function sharedBy(one: string, other: string): number {
   let shared = 0
   while (shared < one.length && one[shared] === other[shared]) shared++

@@ -10,7 +10,7 @@ import { isMeant, keysOf, type TermQuestion } from './terms.ts'
 export type Places = ReadonlyMap<number, Uint8Array>
 
 export interface Inside {
-  /** Of each question the documents that answer it. */
+  /** Documents that answer each question. */
   found: Places[]
   /** The ids of the documents of a segment, by place. */
   ids: ReadonlyMap<number, Float64Array>
@@ -93,7 +93,7 @@ export function common(all: readonly Places[]): Places {
   )
 }
 
-// So many ids lead faster to documents than what they were found by; more, and a twentieth of all, are found faster while all are looked at.
+// Up to so many ids, or a twentieth of all, are looked up one by one; above that, a scan is faster.
 const fewMax = 2_000
 const fewShare = 20
 // Bits for ids from the first to the last.

@@ -7,20 +7,20 @@ import { keyOf } from './packed-postings.ts'
 export const termKinds = ['ncm', 'cfop', 'placa', 'pedido', 'lote'] as const
 export type TermKind = (typeof termKinds)[number]
 
-/** What a word may mean: one of these terms, or all that begin so. */
+/** Meanings of a word: one of these terms, or all with this beginning. */
 export interface TermQuestion {
   exact: string[]
   beginning: string | null
 }
 
-/** What a typed word may mean inside documents; null: nothing. `ncm:`, `cfop:`, `placa:`, `pedido:` and `lote:` say which. */
+/** Meanings of a typed word inside documents; null: none. A prefix such as `ncm:` chooses the kind. */
 export function termQuestion(word: string): TermQuestion | null {
   const kind = termKinds.find((kind) => searchable(word).startsWith(`${kind}:`))
   const bare = bareTerm(kind ? word.slice(kind.length + 1) : word)
   if (bare === '') return null
   if (kind === 'ncm') return { exact: [], beginning: `ncm:${bare}` }
   if (kind) return { exact: [`${kind}:${bare}`], beginning: null }
-  // Of the beginnings of words few letters are in everything; codes are known whole.
+  // Short beginnings of words match almost everything; codes are searched whole.
   if (bare.length < 3) return bare.length < 2 ? null : { exact: [bare], beginning: null }
   if (/^\p{L}+$/u.test(bare)) return { exact: [`cod:${bare}`], beginning: bare }
   const named = (['cod', 'ncm', 'placa', 'pedido', 'lote'] as const).map((kind) => `${kind}:${bare}`)

@@ -30,12 +30,12 @@ export interface Words {
   chave: string | null
   amounts: Amounts[]
   ranges: Range[]
-  /** Of any year. */
+  /** Days of any year. */
   days: { month: number; day: number }[]
   others: Word[]
 }
 
-/** What a person typed, word by word, in any order. */
+/** Reads the words that a person typed, in any order. */
 export function readWords(typed: string): Words {
   const text = typed.replace(kindAndNumber, '$1').replace(beforeCode, '$1:')
   const words: Words = { chave: null, amounts: [], ranges: [], days: [], others: [] }
@@ -143,7 +143,7 @@ const ofKind = new RegExp(`^(?:${termKinds.join('|')}):`, 'i')
 function readWord(word: string): Word {
   if (ofKind.test(word)) return { name: null, taxId: null, number: null, chave: null, inside: termQuestion(word) }
   const bare = cleanChave(word)
-  // Only what people write in numbers may be dropped: "12.ABC.345/01DE-35" is a CNPJ, "100%" a name.
+  // Drop only characters that people write in numbers: "12.ABC.345/01DE-35" is a CNPJ, "100%" a name.
   const isCode = /^[0-9A-Za-z./-]+$/.test(word) && /\d/.test(bare)
   const isChave = isCode && !isTaxId(bare) && isPartOfChave(bare)
   const isPartOfTaxId = isCode && bare.length <= 14 && (bare.length >= 8 || (/[/-]/.test(word) && bare.length >= 6))

@@ -23,7 +23,7 @@ export async function proveMissed(ctx: WithDatabase, workspaceId: number): Promi
     for (let batch = 0; batch < batchesMax; batch++) if (!(await proveBatch(ctx, workspaceId, one))) break
 }
 
-// Of one company, because its lock orders all who write to it. Returns whether to go on.
+// Proves documents of one company, because its lock orders all its writers. Returns whether to go on.
 async function proveBatch(
   ctx: WithDatabase,
   workspaceId: number,

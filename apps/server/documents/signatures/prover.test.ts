@@ -22,7 +22,7 @@ test('complete documents are verified, in their order; summaries are not', async
 test('a page that was opened at once is verified as it was opened, and its XML is not kept', async () => {
   const opened = await readPage([arrive(1, resNFe()), arrive(2, nfeProc()), arrive(3, nfeProc({ number: 2 }))])
   expect(opened.every(({ xml }) => xml)).toBe(true)
-  // What is sent to the thread is the XML: the streams are not opened again.
+  // The thread gets the XML: the streams are not opened again.
   const streamless = opened.map((arrival): Arrival => ({ ...arrival, content: Buffer.from('no gzip stream') }))
   expect(await proofs({ log }, streamless)).toEqual([null, 'unsigned', 'unsigned'])
   expect(prove({ log }, opened).some((arrival) => 'xml' in arrival)).toBe(false)

@@ -45,7 +45,7 @@ function isProvable({ facts }: Arrival): boolean {
   return facts.kind === 'document' ? facts.complete : !facts.summary
 }
 
-/** What the verification of one gzip stream finds; null when it could not be made now. */
+/** Verifies one gzip stream; null when that is not possible now. */
 export async function proveAlone(content: Uint8Array): Promise<KnownProof | null> {
   try {
     const [proof = null] = await threads.run({ zipped: true, files: [new Uint8Array(content)] }, { patient: true })

@@ -44,7 +44,7 @@ test('answers are listed by the day until which they can be given, with companie
     resNFe({ number: 1, issuedAt: at(-9), amount: '100.00' }),
     resNFe({ number: 2, issuedAt: at(-7), amount: '10.50' }),
     resNFe({ number: 3, issuedAt: at(-7), amount: '1.50' }),
-    // Of a complete note the last answer, 90 days after its authorisation: in five days.
+    // A complete note takes its last answer 90 days after its authorisation: in five days.
     nfeProc({ number: 4, issuedAt: at(-85), amount: '7.00' }),
     nfeProc({ number: 5, issuedAt: at(-1), amount: '9.00' }),
   )

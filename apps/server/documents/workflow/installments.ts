@@ -24,7 +24,7 @@ import { all, isIssuer } from '../list/filter.ts'
 import { noteRead } from '../reads.ts'
 import { readBacklog } from '../unread.ts'
 
-// What falls due of received notes. apps/server/documents/contents writes the parcels as notes say them; here people say that they were paid.
+// Parcels of received notes, written by apps/server/documents/contents; people mark them as paid.
 
 const pageSize = 50
 const groupsMax = 200
@@ -126,7 +126,7 @@ async function readFilter(
   return { state: Situacao, companyId, issuer: Emitente, from, to: VencimentoAte, undated: SemVencimento }
 }
 
-// Nobody has to mark what was paid, so what is open grows for ever: what is asked for is never all of it.
+// Limits the period, because unmarked parcels accumulate for ever.
 function beginOf(from: string | undefined, to: string | undefined): string {
   const earliest = monthsBefore(to ?? currentDay(), installmentMax.months)
   if (from === undefined) return to === undefined ? dueSince() : earliest
@@ -230,7 +230,7 @@ async function readRows(
   { after, limit }: { after: Place | null; limit: number },
 ): Promise<Row[]> {
   const paid = filter.state === 'pagas'
-  // What was marked last comes first: who looks for a mark made it just now.
+  // Latest marks come first: people who look for a mark have just made it.
   const [at, type] = paid ? [sql`i.paid_at`, sql`timestamptz`] : [sql`i.due_on`, sql`date`]
   const beyond = paid ? sql`<` : sql`>`
   const next =
@@ -355,7 +355,7 @@ async function sumBy(
     return rows
   }
 
-  // What is overdue stands before all periods, whatever period it is of.
+  // Overdue parcels come before all periods, whatever their own period.
   async function ofPeriods(by: 'semana' | 'mes'): Promise<Group[]> {
     const unit = by === 'mes' ? 'month' : 'week'
     const direction = filter.state === 'pagas' ? sql`desc` : sql`asc`
@@ -424,7 +424,7 @@ async function setPaid(
     const entry = on
       ? `Marcou ${one ? 'a ' : ''}${what} como ${one ? 'paga' : 'pagas'}`
       : `Tirou a marca de paga ${one ? 'da ' : 'de '}${what.slice(0, -1)}`
-    // Whoever wants to take it back by hand finds each of them.
+    // Names each parcel, so that a person can undo the marks by hand.
     for (let at = 0; at < changed.length; at += namedInEntry) {
       const named = changed.slice(at, at + namedInEntry).map(({ number, chave }) => `${number} da nota ${chave}`)
       const text = one ? `${entry}.` : `${at === 0 ? entry : `${entry}, continuação`}: ${named.join('; ')}.`
@@ -484,7 +484,7 @@ async function writeSheet(ctx: WithDatabase, workspaceId: number, filter: Instal
   }
 }
 
-/** What nobody marked as paid and falls due on each of so many days with today, of these companies (null: all). */
+/** Unpaid parcels that fall due on each of so many days from today, of these companies (null: all). */
 export async function readPayments(
   { db }: WithDatabase,
   workspaceId: number,

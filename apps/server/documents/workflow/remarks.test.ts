@@ -94,7 +94,7 @@ test('documents are checked and unchecked, counted and found by it', async () =>
     data: { alteradas: 2 },
     message: '2 documentos marcados como conferidos.',
   })
-  // Who came first stays.
+  // The first person's mark stays.
   expect((await mark([first!.idDfe], true, await person('fiscal'))).data).toEqual({ alteradas: 0 })
   expect([await numbers('checked'), await numbers('unchecked')]).toEqual([[1, 2], [3]])
   expect((await list())[0]).toMatchObject({ conferidaPor: { nome: 'Ana Souza' }, mudouDepois: null })
@@ -163,9 +163,9 @@ test.each([
     const told = await inWorkspace(ctx, workspaceId, ({ db }) =>
       db.selectFrom('happening').select('payload').where('what', '=', 'documento-mudou').execute(),
     )
-    // Of a confirmed note that is cancelled another message says more.
+    // A cancelled note that was confirmed gets another message, which says more.
     expect(told).toMatchObject(how === 'confirmed' ? [] : [{ payload: { number: 1, tpEvento } }])
-    // What comes twice is no news.
+    // A repeated event is no news.
     await run('/conferidas', ana, { idsDFe: [first!.idDfe], conferida: true })
     await deliver('nfe', [30, evento(tpEvento, { number: 1 })])
     expect(await numbers('altered')).toEqual([])

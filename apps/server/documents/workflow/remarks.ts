@@ -14,7 +14,7 @@ import { isAdministrator, type Session } from '../../platform/http/session.ts'
 import { announce } from '../../platform/outbox.ts'
 import { all, type Mark } from '../list/filter.ts'
 
-// What people say of a document, that they relied on it, and that it changed afterwards: docs/decisions/0042-remarks.md.
+// Remarks, marks of reliance and changes after them: docs/decisions/0042-remarks.md.
 
 export const remarkRoutes = [
   handle(addRemark, async (ctx, { body, session }) => {
@@ -105,7 +105,7 @@ interface Shown {
   company_id: number
 }
 
-// Those of the ids that are documents of the workspace which its companies do not hide; `ctx.db` is a transaction inside it.
+// Filters `ids` to shown documents of the workspace; `ctx.db` is a transaction inside it.
 async function findShown({ db }: WithDatabase, workspaceId: number, ids: readonly (bigint | null)[]): Promise<Shown[]> {
   const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
   const known = ids.filter((id) => id !== null)
@@ -212,7 +212,7 @@ export async function noteAltered(
         or exists (select from document_event c
                     where c.workspace_id = ${workspaceId} and c.company_id = d.company_id and c.chave = d.chave
                       and c.tp_evento = ${confirmacao} and c.rank > 0 and not c.undone)
-     -- What ends a document says more than what corrects it.
+     -- Events that end a document say more than those that correct it.
      order by d.id, array_position(${altering}::int[], e.tp_evento)`.execute(db)
   if (altered.length === 0) return
   const { rows } = await sql<{ document_id: bigint; altered_by: number }>`
