@@ -34,9 +34,8 @@ beforeAll(async () => {
     config: { sefaz: { tpAmb: 2 } },
   } as Context
 })
-// Documents show the bands of open alerts, whatever a test did to these.
-afterEach(async () => {
-  for (const id of offices.splice(0)) {
+async function compareBands() {
+  for (const id of offices) {
     const { rows } = await inWorkspace(ctx, id, ({ db }) =>
       sql`
         select d.id, d.alert_band, a.band
@@ -45,6 +44,11 @@ afterEach(async () => {
     )
     expect(rows).toEqual([])
   }
+}
+// Documents show the bands of open alerts, whatever a test or a person did to these.
+afterEach(async () => {
+  await compareBands()
+  offices.length = 0
 })
 afterAll(async () => {
   await ctx.db.destroy()
@@ -66,7 +70,9 @@ interface Item {
 async function run(method: string, path: string, who: Who, input: { params?: object; query?: object; body?: object }) {
   const found = alertRoutes.find(({ route }) => route.path.endsWith(path) && route.method === method)!
   const given = { params: undefined, query: undefined, body: undefined, form: undefined, ...input }
-  return (await found.run(ctx, given as never, who, testCaller)) as { data: never }
+  const answer = (await found.run(ctx, given as never, who, testCaller)) as { data: never }
+  if (method !== 'GET') await compareBands()
+  return answer
 }
 
 async function newOffice() {
@@ -210,6 +216,11 @@ test('what is known is silent for the issuer, up to a value, and told again when
     [2, 'em-analise'],
   ])
   expect((await run('GET', '/conhecidos', ana, {})).data).toEqual([])
+  // Taken back before it is judged again.
+  await say({ ...about, estado: 'conhecida', regras: ['S10'] })
+  const [again] = (await run('GET', '/conhecidos', ana, {})).data as { idConhecido: string }[]
+  await run('POST', '/apagar-conhecido', ana, { body: { idConhecido: again!.idConhecido } })
+  expect((await list({ Regra: 'S10' })).map(({ numero }) => numero)).toEqual([4, 2])
 })
 
 test('a rule that is switched off is silent, and speaks again when it is switched on; that of integrity stays', async () => {
