@@ -1,22 +1,10 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { failure, fixTime, follow, month, onPath, respond, success, toasted } from './page.ts'
+import { alfa, failure, fixTime, follow, month, onPath, respond, success, toasted } from './page.ts'
 import { shown, useSite } from './site.ts'
 
 // The server here knows the calls of section 7 with the fields of section 3; a call of ours is answered 404.
 const { visitor, go } = useSite({ roles: ['api'] })
-
-const companies = [
-  {
-    id: 'um',
-    razaoSocial: 'ALFA LTDA',
-    cnpj: '11222333000181',
-    ativa: true,
-    ultimaSincronizacaoNFe: '2026-03-10T10:00:00-03:00',
-    ultimaSincronizacaoCTe: null,
-    validadeCertificadoA1: '2027-05-06T12:00:00-03:00',
-  },
-]
 
 const company = {
   razaoSocial: 'ALFA LTDA',
@@ -67,7 +55,7 @@ test('the eight screens work with the calls and fields of the specification alon
     ['/v1/api/Auth', { token: 'um-token', wsId: 'um-espaco' }],
     ['/v1/api/Dashboard', month],
     ['/v1/api/DocumentosFiscais', { items: documents, totalDePaginas: 3 }],
-    ['/v1/api/Empresas/obter-empresas', companies],
+    ['/v1/api/Empresas/obter-empresas', [alfa]],
     ['/v1/api/Empresas/obter-empresa', company],
   ] as const)
     await respond(page, path, { json: success(data) })

@@ -18,6 +18,17 @@ export function failure(message: string, errors: string[] = [], statusCode = 400
   return { success: false, message, data: null, errors, statusCode }
 }
 
+/** A row of the companies, as far as the specification names it. */
+export const alfa = {
+  id: 'um',
+  razaoSocial: 'ALFA LTDA',
+  cnpj: '11222333000181',
+  ativa: true,
+  ultimaSincronizacaoNFe: '2026-03-10T10:00:00-03:00',
+  ultimaSincronizacaoCTe: null,
+  validadeCertificadoA1: '2027-05-06T12:00:00-03:00',
+}
+
 /** The data of the dashboard, as far as the specification names it. */
 export const month = {
   qtdNfe: 1234,
