@@ -42,8 +42,8 @@ interface NewAccount {
 }
 
 /**
- * Creates an account in a workspace of its own. When the e-mail is taken nothing changes and its owner is told by mail, after the same work:
- * neither the answer nor its time says which of both happened.
+ * Creates an account with its workspace. For a taken e-mail, only mails its owner, after the same
+ * work: neither response nor time reveals the difference.
  */
 export async function signUp(
   { db, config, log }: Pick<Context, 'db' | 'config' | 'log'>,
@@ -114,8 +114,8 @@ async function nextWorkspaceId({ db }: WithDatabase): Promise<number> {
 }
 
 /**
- * An account at home in a workspace that there is already, for somebody who has shown to read the mailbox. Returns its id, or null: the e-mail has an
- * account. `ctx.db` is a transaction inside the workspace.
+ * Adds an account at home in an existing workspace, for a person with a proved e-mail. Returns its
+ * id, or null: the e-mail has an account. `ctx.db` is a transaction inside the workspace.
  */
 export async function insertMember(
   { db }: WithDatabase,
@@ -263,9 +263,9 @@ export async function updateAccount(
 }
 
 /**
- * Makes the account with the e-mail one that many use, each knowing its password: they do not see or end the sessions of each other, nobody
- * replaces the password, and nothing is kept of where they come from. Returns whether there is such an account; throws when its person is also in
- * workspaces of others, which nobody should enter with a password that everybody knows.
+ * Shares the account with the e-mail: people who know its password do not see each other's
+ * sessions, cannot change the password, and no address is stored. Returns whether it exists; throws
+ * when its person is also in other workspaces, which a known password must not open.
  */
 export async function shareAccount({ db }: WithDatabase, email: string): Promise<boolean> {
   const account = await findAccount({ db }, email)
@@ -305,9 +305,7 @@ export async function endAllSessions({ db }: WithDatabase, workspaceId: number, 
   await deleteSessions({ db }, workspaceId, keep === undefined ? sql`true` : sql`token_hash <> ${tokenHash(keep)}`)
 }
 
-/**
- * Removes the accounts of a workspace: nobody enters it any more. Returns the e-mails of those who are in no other. `ctx.db` is a transaction inside it.
- */
+/** Removes all accounts; returns the e-mails of people without another. `ctx.db` is in the workspace. */
 export async function removeAccounts(ctx: Pick<Context, 'db' | 'vault'>, workspaceId: number): Promise<string[]> {
   const { rows } = await sql<{ id: number; email: string }>`
     select id, email from account where workspace_id = ${workspaceId} order by id`.execute(ctx.db)
@@ -317,7 +315,7 @@ export async function removeAccounts(ctx: Pick<Context, 'db' | 'vault'>, workspa
   return gone
 }
 
-/** Removes what nobody asks for any more: sessions that expired, links older than thirty days, counts of tries whose time is over. */
+/** Removes expired sessions, links older than thirty days, and counts of tries whose time is over. */
 export async function forgetOld({ db }: WithDatabase): Promise<void> {
   await sql`select forget_old_access()`.execute(db)
 }

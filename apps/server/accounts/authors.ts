@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
 
 /**
- * The name of who did something in a workspace, a person or a key, by the column that says who; null: nobody knows any more. No function of the
- * database: where that is distributed, one that looks into tables is not carried out beside their rows.
+ * Name of an author, a person or a key, by the column with their id; null: unknown. No SQL
+ * function, because a cluster would not run one that reads tables beside their rows.
  */
 export function nameOfAuthor(workspaceId: number, author: `${string}.${string}`): RawBuilder<string | null> {
   const id = sql.ref(author)

@@ -111,7 +111,7 @@ async function findNewEmail(
   return rows[0]?.new_email ?? null
 }
 
-/** Changes the e-mail of an account by the link in the letter to the new one, once; returns the new one. The old one is told. */
+/** Changes the e-mail by the link in the letter to the new one, once; returns it and tells the old one. */
 export async function changeEmail({ db, config }: WithConfig, text: string, { address }: Caller): Promise<string> {
   const owner = await getLink({ db }, newEmailLink, text)
   const { workspaceId, accountId } = owner

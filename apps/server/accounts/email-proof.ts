@@ -7,7 +7,7 @@ import type { Session } from '../platform/http/session.ts'
 type WithMail = Pick<Context, 'config'>
 type Owner = Pick<Session, 'workspaceId' | 'accountId'>
 
-// Without a mail server no letter reaches anybody: there is nobody to protect, and no way to prove anything.
+// Without a mail server nothing can be proved, and no stranger needs protection from mails.
 const isAsked = ({ config }: WithMail) => config.mail.smtpUrl !== undefined
 
 /** SQL about the table `account`: whether its person is written to. Others may never have heard of us. */

@@ -30,9 +30,9 @@ export async function addMembership(
 }
 
 /**
- * Takes an account out of its workspace, with its sessions there. Of somebody who is at home here and in other workspaces too, one of those becomes the home;
- * of somebody who is in no other, nothing stays but the entries of the audit. Returns whether the person has no account any more. `ctx.db` is a
- * transaction inside the workspace, and is there again afterwards.
+ * Removes an account and its sessions from a workspace. A person at home here gets another home, if
+ * any; else only audit entries stay. Returns whether no account is left. `ctx.db` is, and ends,
+ * inside the workspace.
  */
 export async function removeAccount(ctx: Pick<Context, 'db' | 'vault'>, place: Place): Promise<boolean> {
   const { db } = ctx

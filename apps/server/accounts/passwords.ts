@@ -20,7 +20,7 @@ import { closeWaysIn, endCalendar, listWaysIn } from './ways-in.ts'
 
 type WithCost = Pick<Context, 'config'>
 
-// The hash of a password that nobody has: checking an unknown e-mail takes as long as checking a known one.
+// Hash of an unused password: checking an unknown e-mail takes as long as checking a known one.
 function unknownHash({ memoryCost, timeCost }: Config['passwordCost']): string {
   return `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=1$J8CMWI3coC8R1Flq8Ds9Rg$RQIhUxz96/Gu/Xci+fLipjILpi5lshF0VBsAYYQhync`
 }
@@ -64,7 +64,7 @@ export async function matchesPassword(
   const stored = known ?? unknownHash(config.passwordCost)
   const typed = asTyped(password)
   const isOf = async (password: string) => (await run({ password, known: stored })) === true
-  // Older hashes are of what the keyboard sent.
+  // Older hashes are of the text before normalisation.
   const matches = (await isOf(typed)) || (typed !== password && (await isOf(password)))
   return matches && known !== undefined
 }

@@ -14,7 +14,7 @@ export type Place = Pick<Session, 'workspaceId' | 'accountId'>
 /** Workspaces that a person can be in. */
 export const placesMax = 50
 
-/** The session as one in its person's home, for what is the person's own. */
+/** Session in its person's home, for their own data. */
 export function atHome<S extends Pick<Session, 'home'>>(session: S): S & Place {
   return { ...session, ...session.home }
 }

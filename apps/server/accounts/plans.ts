@@ -88,7 +88,7 @@ export async function requireCapture(ctx: WithConfig, workspaceId: number): Prom
   if (plan.situation === 'ended') throw new AppError('plan-limit', endedSentence(plan, ctx.config))
 }
 
-/** Why nothing is captured for a workspace whose plan has ended, what is safe, and what to do. */
+/** Sentence for a workspace whose plan has ended: why capture is paused, what is safe, and what to do. */
 export function pausedSentence(plan: WorkspacePlan, config: ContactConfig): string {
   return `${reasonOf(plan)}, e por isso a captura está pausada: nada é consultado na SEFAZ. ${whatIsSafe} ${keptByAuthority('um plano ativado')} ${howToGetPlan(config)}`
 }

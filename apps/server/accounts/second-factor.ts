@@ -51,8 +51,8 @@ export const wrongCode =
   'O código não confere, ou já foi usado. Espere o próximo do aplicativo autenticador, confira se o relógio do celular está certo e digite-o de novo.'
 
 /**
- * Takes a code of the second factor of an account that has one: of its program, or one of those that were written down. Returns whether it is right;
- * none is taken twice. `ctx.db` is a transaction inside the workspace.
+ * Accepts a code of the account's second factor: of its app, or a recovery code. Returns whether it
+ * is right; no code works twice. `ctx.db` is a transaction inside the workspace.
  */
 export async function takeCode(
   { db, vault, config }: Pick<Context, 'db' | 'vault' | 'config'>,
@@ -177,7 +177,7 @@ export async function confirmSecondFactor(
   })
 }
 
-/** Makes new codes to be kept, in the place of all earlier ones. */
+/** Replaces all recovery codes by new ones. */
 export async function renewRecoveryCodes({ db, config }: WithConfig, session: Session): Promise<string[]> {
   return inWorkspace({ db }, session.workspaceId, async ({ db }) => {
     if (!(await findSecondFactor({ db }, session))) throw new AppError('conflict', isOff)

@@ -47,8 +47,8 @@ export async function findAccount({ db }: WithDatabase, email: string): Promise<
 }
 
 /**
- * Opens a session; null when e-mail and password do not match, after the same time whether or not the e-mail exists. Who knows the password of an
- * account with a second factor is asked for a code.
+ * Opens a session; null when e-mail and password do not match, in the same time whether or not the
+ * e-mail exists. With the right password, an account with a second factor needs a code.
  */
 export async function logIn(
   { db, log, config, vault }: Pick<Context, 'db' | 'log' | 'config' | 'vault'>,
@@ -88,10 +88,7 @@ export interface OpenedSession {
   workspacePublicId: string
 }
 
-/**
- * Opens a session for who has proved to be the account's person, in the workspace where they worked last; null: the password was replaced meanwhile.
- * `sentence` is for the audit.
- */
+/** Opens a session for a proved person where they last worked; null: the password was replaced since. */
 export async function openSession(
   { db, config }: WithConfig,
   { workspaceId, accountId, passwordHash, email, lastWorkspaceId }: KnownAccount & { email: string },
@@ -175,7 +172,7 @@ async function insertSession(
   return { token, ...rows[0]! }
 }
 
-/** Opens a session in another workspace of the person, with the name `publicId`, in the place of this one. The next login leads there. */
+/** Replaces this session by one, named `publicId`, in another workspace, where the next login leads. */
 export async function switchWorkspace(
   { db, config }: WithConfig,
   session: Session,
@@ -243,7 +240,7 @@ export async function moveSession(
   return opened
 }
 
-// Refuses who knows the password and does not show a code of the second factor, where there is one; returns whether there is.
+// Refuses a login without the code of an existing second factor; returns whether there is one.
 async function requireCode(
   ctx: Pick<Context, 'db' | 'config' | 'vault'>,
   { workspaceId, accountId }: KnownAccount,
@@ -299,8 +296,8 @@ export async function proveAgain(
 }
 
 /**
- * Refuses a session in which no passkey and no code was shown, of a person who has a passkey: who knows the password alone would else make a passkey of their
- * own, and pass for one with a second factor from then on.
+ * Refuses a session without passkey or code when the person has a passkey: an intruder with the
+ * password alone could otherwise add a passkey and pass for the owner from then on.
  */
 export async function requireShownFactor(ctx: WithDatabase, session: Session): Promise<void> {
   if (await hasShownFactor(ctx, session)) return

@@ -135,7 +135,7 @@ test('sharing an account takes along what was kept of it, ends its links, and le
   expect(statuses.map(({ status }) => status)).toEqual([410, 200])
   const json = { senhaAtual: other.senha, senha: 'senha-escolhida', senhaNovamente: 'senha-escolhida' }
   expect((await accounts.call('PUT', '/v1/api/Usuarios/senha', { token: other.token, json })).status).toBe(200)
-  // With a password that everybody knows nobody enters a workspace of others.
+  // A password that everybody knows opens no workspace of others.
   await accounts.rows(
     `insert into membership (workspace_id, account_id, home_workspace_id, home_account_id)
      select b.workspace_id, b.id, a.workspace_id, a.id

@@ -22,7 +22,7 @@ import { findSession } from './sessions.ts'
 interface HandlerOptions {
   json?: object
   token?: string
-  /** Absent: one that nobody has used before. */
+  /** Absent: an unused one. */
   address?: string
   agent?: string
 }
@@ -41,7 +41,7 @@ export function newPerson(change: Partial<TestPerson> = {}): TestPerson {
   return { nome: 'Ana Souza', email: `ana${++people}@exemplo.com.br`, senha: 'segredo-da-ana', ...change }
 }
 
-/** An address that nobody has used before. */
+/** An unused address. */
 export function newAddress(): string {
   addresses++
   return `10.${addresses >> 16}.${(addresses >> 8) & 255}.${addresses & 255}`

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { type RawBuilder, sql } from 'kysely'
 import type { WithDatabase } from '../platform/context.ts'
 
-/** Something that opens what it was made for, and that nobody guesses: 43 characters. */
+/** A random secret of 43 characters, for one purpose. */
 export function createToken(): string {
   return randomBytes(32).toString('base64url')
 }

@@ -16,9 +16,9 @@ interface Warning {
 }
 
 /**
- * Mails a warning to those of the workspace who may act on it and whose e-mail is confirmed, unless the same key was used before. Returns whether it
- * was new.
- * When there is none, the key stays unused: the address may be that of a person who never heard of us.
+ * Mails a warning to the people who may act on it and whose e-mail is confirmed, unless its key was
+ * used before. Returns whether it was new. Without such people the key stays unused: an unconfirmed
+ * address may belong to a stranger.
  */
 export async function warn(
   { db, config }: WithConfig,

@@ -54,7 +54,7 @@ export async function closeWaysIn(
     closed.rules.push(...rules)
     const isHome = workspaceId === owner.workspaceId
     const sentence = sentenceOf({ passkeys: isHome ? passkeys : [], keys, webhooks, rules })
-    // Each workspace is told of its own.
+    // Each workspace gets its own audit entry.
     if (isHome) atHome = sentence
     else if (sentence)
       await recordAudit(

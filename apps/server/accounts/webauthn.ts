@@ -135,7 +135,7 @@ function requireRoom(count: number): void {
 const notTaken =
   'Não conseguimos conferir a passkey que o aparelho criou. Nada foi alterado; tente de novo e, se acontecer outra vez, use outro aparelho ou navegador.'
 
-// Nothing is asked of the maker of a device. To check what somebody sends all the same would fetch whatever address its certificates name.
+// Refuses attestations: checking them would fetch any address that their certificates name.
 async function refuseAttestation({ response: { attestationObject } }: PasskeyRegistration): Promise<void> {
   const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers')
   try {

@@ -70,7 +70,7 @@ interface AuditRecords {
   cutOff: boolean
 }
 
-/** One page of what was done in the workspace, newest first, with the exact count of the filter. */
+/** One page of the audit, newest first, with the exact count of the filter. */
 export async function searchAudit(ctx: WithDatabase, workspaceId: number, query: AuditQuery): Promise<AuditRecords> {
   const conditions = sql.join(
     [
