@@ -24,7 +24,7 @@ interface Settings {
   active: boolean
 }
 
-/** The settings of a company, which nobody else changes until the transaction ends. `ctx.db` is a transaction inside the workspace. */
+/** Settings of a company, locked until the end of `ctx.db`, a transaction inside the workspace. */
 export async function lockSettings({ db }: WithDatabase, workspaceId: number, companyId: number): Promise<Settings> {
   const { rows } = await sql<Omit<Settings, 'shown'>>`
     select name, cnpj, email, uf, automatic, acknowledges_since is not null as acknowledges, active

@@ -299,8 +299,8 @@ export interface Decision {
 }
 
 /**
- * Writes down what became of a file and erases what it held; after a minute of failed files the rest of the batch is handed back. Returns
- * whether it was still waiting. `ctx.db` is a transaction inside the workspace: the one that did it.
+ * Stores the decision about a file and erases its content; after a minute of failed files returns
+ * the rest of the batch. Returns whether the file still waited. `ctx.db` is in the workspace.
  */
 export async function settleFile(
   { db }: WithDatabase,
@@ -337,7 +337,7 @@ const waitsForMore = sql`interval '10 minutes'`
 const tooLate =
   'Este arquivo esperou mais de um dia sem que o servidor pudesse lê-lo, e foi apagado daqui. Nada foi alterado; envie-o de novo e, se acontecer outra vez, avise quem cuida do sistema.'
 
-/** Ends batches to which no more files came, erases files that nobody could decide within a day, and forgets batches of a month ago. */
+/** Ends batches without further files, erases files undecided for a day, forgets month-old batches. */
 export async function tidyBatches(ctx: WithDatabase): Promise<void> {
   const late = await asOperator(ctx, async ({ db }) => {
     await sql`delete from certificate_batch where ended_at < now() - ${keptDays} * interval '1 day'`.execute(db)

@@ -116,7 +116,7 @@ export async function storeCertificate(
     )
 }
 
-/** Puts a certificate in the place of the current one, which stays on record. `ctx.db` is a transaction inside the workspace. */
+/** Replaces the current certificate, which stays on record. `ctx.db`: transaction in the workspace. */
 export async function replaceCertificate(
   ctx: Pick<Context, 'db' | 'config' | 'signer'>,
   session: Uploader,
@@ -145,8 +145,8 @@ export interface RemovedCertificate {
 }
 
 /**
- * Takes the certificate of a company away: it stays on record as replaced, and its private key is destroyed with those of all that the
- * company had before. Refuses when none was uploaded for it. `ctx.db` is a transaction inside the workspace.
+ * Removes the certificate of a company, destroying its private key and all earlier ones; it stays
+ * on record. Refuses when none was uploaded. `ctx.db` is a transaction inside the workspace.
  */
 export async function removeCertificate(
   ctx: WithDatabase,
@@ -253,7 +253,7 @@ export async function takeCertificate(
   return null
 }
 
-/** Notes what the authority made of a certificate: others of the same base go before a refused one for a day. */
+/** Notes the authority's verdict: for a day, others of the base are preferred to a refused certificate. */
 export async function noteCertificateAnswer(
   ctx: WithDatabase,
   workspaceId: number,

@@ -80,7 +80,7 @@ export async function requireRoomForCompany(ctx: WithConfig, workspaceId: number
   )
 }
 
-/** How many companies a workspace has, without those that it archived. `ctx.db` is a transaction inside it. */
+/** Number of companies in a workspace, without archived ones. `ctx.db` is a transaction inside it. */
 export async function countCompanies({ db }: WithDatabase, workspaceId: number): Promise<number> {
   const { rows } = await sql<{ n: number }>`
     select count(*)::int as n from company where workspace_id = ${workspaceId} and active`.execute(db)

@@ -13,7 +13,7 @@ import { type Company, createCompany } from './companies.ts'
 export interface CapturesOfCertificates {
   /** Begins the captures of a new company. `proved`: the chain of its certificate shows that it is real. */
   subscribe(ctx: WithDatabase, workspaceId: number, company: Company, options: { proved: boolean }): Promise<void>
-  /** Lets everything go on that waits for a certificate of this base: captures and events. */
+  /** Resumes captures and events that wait for a certificate of this base. */
   resume(ctx: WithDatabase, workspaceId: number, cnpj: string, options: { proved: boolean }): Promise<void>
 }
 

@@ -26,7 +26,7 @@ function switched(service: Service, mask: number, switches: readonly RoleSwitch[
   }, mask)
 }
 
-/** Sets switches of a company; a family of which nothing is hidden has no row. `ctx.db` is a transaction that holds the company's row. */
+/** Sets switches; a family without hidden documents has no row. `ctx.db` holds the company's row. */
 export async function setSwitches(
   { db }: WithDatabase,
   workspaceId: number,
@@ -54,10 +54,7 @@ export interface Hiding {
   companyIds: number[]
 }
 
-/**
- * Documents hidden by the switches of a workspace's companies: none when all are on. `ctx.db` is a
- * transaction inside the workspace.
- */
+/** Documents that switches hide: none when all are on. `ctx.db` is a transaction in the workspace. */
 export async function readHiding({ db }: WithDatabase, workspaceId: number): Promise<Hiding[]> {
   const rows = await executePrepared(
     db,

@@ -42,7 +42,7 @@ export async function listKeys(ctx: WithDatabase, workspaceId: number): Promise<
   })
 }
 
-/** Makes a key, which nobody is shown again, and tells its maker by letter; without `days` it is good until it is removed. */
+/** Makes a key, which is shown once, and mails its maker; without `days` it works until removed. */
 export async function addKey(
   { db, config }: WithConfig,
   session: Session,
@@ -103,7 +103,7 @@ export async function renameKey({ db }: WithDatabase, session: Session, publicId
   })
 }
 
-/** Removes a key: from the end of the transaction on nobody comes in with it. */
+/** Removes a key: it does not work after the transaction. */
 export async function removeKey({ db }: WithDatabase, session: Session, publicId: string): Promise<void> {
   const { workspaceId } = session
   await inWorkspace({ db }, workspaceId, async ({ db }) => {

@@ -21,7 +21,7 @@ const deeds: Record<Scope, string> = {
   exportar: 'exportar documentos',
 }
 
-/** Says who has made an API key, because a session that somebody found open is enough to be asked for no more than a password. */
+/** Names the maker of an API key, because an unattended session and its password suffice to make one. */
 const made: MailKind = async ({ config: { productName, publicUrl } }, { payload }) => {
   const { at, address, name, start, scopes, until } = Made.parse(payload)
   return {

@@ -96,7 +96,7 @@ function linkOf({ vault }: Pick<Context, 'vault'>, workspaceId: number, id: numb
   return vault.derive(`convite ${workspaceId}/${id} ${at}`).toString('base64url')
 }
 
-// Puts a new link in the place of the last one. `ctx.db` is a transaction inside the workspace.
+// Replaces the last link by a new one. `ctx.db` is a transaction inside the workspace.
 async function send(
   { db, vault }: Pick<Context, 'db' | 'vault'>,
   workspaceId: number,
@@ -192,7 +192,7 @@ const tokenOf = (text: string) => text.trim().split(/[?#]/, 1)[0]!.replace(/\/$/
 const hasAccountAlready =
   'Este e-mail já tem uma conta. Nada foi alterado: entre com ela e abra o convite de novo para aceitar.'
 
-/** Accepts an invitation for an e-mail without an account: makes one, at home in the workspace. Whoever has the link reads the mailbox. */
+/** Accepts an invitation by making an account at home in the workspace. The link proves the mailbox. */
 export async function acceptWithNewAccount(
   ctx: WithConfig,
   { link, name, password }: { link: string; name: string; password: string },
@@ -253,7 +253,7 @@ export async function acceptWithSession(
   })
 }
 
-// Uses an invitation up that was opened, and returns what it gives. `ctx.db` is a transaction inside the workspace.
+// Uses up an open invitation, and returns its rights. `ctx.db` is a transaction inside the workspace.
 async function take(ctx: WithDatabase, workspaceId: number, link: string) {
   const { db } = ctx
   await lockWorkspace(ctx, workspaceId)

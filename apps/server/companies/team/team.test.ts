@@ -75,7 +75,7 @@ describe('an invitation', () => {
     expect(sent.envelope.message).toBe(`Convite enviado a ${bia.email.toUpperCase()}. O link vale por sete dias.`)
     const letter = (await accounts.letter('convite', bia.email))!
     expect(letter.subject).toBe('Você foi convidado a entrar em um workspace no Vigia Fiscal')
-    // Names that somebody typed reach nobody's mailbox.
+    // Names typed by others reach no mailbox.
     expect(JSON.stringify(letter)).not.toContain(ana.nome)
     const link = await linkTo(bia.email)
     const shown = await accounts.call('GET', `/v1/api/Convites/${link}`)
@@ -288,7 +288,7 @@ describe('what a person may', () => {
     const byPassword = (await enterAgain(bia)).envelope.data.token as string
     const reads = async (token: string) => (await accounts.call('GET', '/v1/api/Equipe', { token })).status
     expect([await reads(bia.token), await reads(byPassword)]).toEqual([200, 403])
-    // By the password alone nobody makes another one.
+    // The password alone does not suffice to make another one.
     const ways = ['/v1/api/Usuarios/duas-etapas', '/v1/api/Usuarios/passkeys/desafio']
     const statuses = await Promise.all(ways.map(async (path) => (await post(path, byPassword)).status))
     expect([...statuses, await reads(byPassword)]).toEqual([409, 409, 403])

@@ -235,14 +235,14 @@ export async function leave(ctx: Pick<Context, 'db' | 'vault'>, session: Session
 
 const deed = { deed: 'mexer na equipe', nothing: 'Nada foi alterado.' }
 
-/** Refuses who may not let others in: it takes an own account with a confirmed e-mail. */
+/** Refuses people who may not invite: that takes an own account with a confirmed e-mail. */
 export async function requireKeeper(ctx: WithConfig, session: Session): Promise<void> {
   await requireProvedEmail(ctx, session, deed)
 }
 
 /**
- * Changes of the people of a workspace take turns. Refuses an administrator who is none any more since the call came (but not who only leaves). `ctx.db` is a
- * transaction inside the workspace.
+ * Serialises changes of a workspace's people. Refuses a person who has lost the administrator role
+ * since the call came (but leaving is allowed). `ctx.db` is a transaction inside the workspace.
  */
 export async function lockPeople(
   ctx: WithDatabase,
