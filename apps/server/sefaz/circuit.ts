@@ -3,7 +3,7 @@ import { explainFailure, isOfTheHost, type SefazError } from '@vigia/sefaz/error
 import { sql } from 'kysely'
 import type { WithConfig, WithDatabase } from '../platform/context.ts'
 
-// Five calls in a row without an answer, whoever made them; then one at a time, every sixth of an hour.
+// Five calls of any process in a row without a response; then one at a time, every sixth of an hour.
 const failuresMax = 5
 
 /** How a service is named here. */
@@ -12,7 +12,7 @@ export function addressOf(url: string): string {
   return `${host}${pathname}`
 }
 
-/** A web service that serves nobody: since when, why as it was noted, and until when it is left alone. */
+/** An outage of a web service: its start, its reason as noted, and the end of the pause. */
 export interface Outage {
   since: Date
   reason: string
@@ -33,7 +33,7 @@ export async function mayCall({ db, config }: WithConfig, url: string): Promise<
   return rows[0]!.closed || rows[0]!.mine
 }
 
-/** The addresses of the services that nobody may call now. */
+/** Addresses of the services that must not be called now. */
 export async function pausedServices({ db }: WithDatabase): Promise<string[]> {
   const { rows } = await sql<{ address: string }>`select address from circuit where open_until > now()`.execute(db)
   return rows.map(({ address }) => address)
@@ -67,8 +67,8 @@ export async function noteSilence(ctx: WithConfig, url: string, error: SefazErro
 }
 
 /**
- * Notes that the service at `url` did not answer, or said that it answers nobody: then `pauseMs` says for how long. Returns the outage that
- * this is part of, if it is one already.
+ * Notes that the service at `url` did not respond, or announced an outage, of which `pauseMs` is
+ * the duration. Returns the outage that this belongs to, if there is one already.
  */
 export async function noteFailure(
   { db, config }: WithConfig,
