@@ -19,7 +19,7 @@ import {
   retireLines,
 } from './testing.ts'
 
-// A company that is archived is captured no more, and goes on when it is taken back into use.
+// An archived company is not captured, and continues when it is reactivated.
 let installation: Awaited<ReturnType<typeof openInstallation>>
 let ctx: Context
 

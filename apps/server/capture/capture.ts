@@ -68,7 +68,7 @@ export async function resume(
     const isBehind = sql`exists (select 1 from capture_subscription s
                                   where s.line_id = l.id and s.workspace_id = ${workspaceId}
                                     and s.proved_at is not null and s.delivered_nsu < l.last_nsu)`
-    // With the certificate of somebody who is paused nothing is asked.
+    // Certificates of paused workspaces are not used for queries.
     const { rows: receiving } = await sql<{ id: number }>`
       select line_id as id from capture_subscription
        where workspace_id = ${workspaceId} and line_id = any (${lineIds}::int[]) and not paused`.execute(db)

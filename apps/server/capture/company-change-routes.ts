@@ -59,7 +59,7 @@ export const companyChangeRoutes = (captures: CapturesOfCertificates) => [
         requireScope(session, 'documentos:responder')
       }
       const company = await companies.updateCompany(ctx, session, companyId, changeOf(form), certificate)
-      // First, because it locks the capture lines of the whole base, of which the others are part.
+      // First, because it locks the capture lines of the whole base, including the lines locked below.
       if (certificate) await captures.resume({ db }, session.workspaceId, company.cnpj, { proved })
       await followSwitch({ db }, session.workspaceId, companyId)
       const after = await lockSettings({ db }, session.workspaceId, companyId)

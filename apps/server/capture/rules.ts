@@ -35,7 +35,7 @@ export interface Decision {
   nextPage: boolean
   state: 'waiting' | 'blocked' | 'failed' | 'stopped'
   message: string
-  /** When the next query leaves by itself; null: not before a person acts. */
+  /** Time of the next automatic query; null: not before a person acts. */
   nextInMs: number | null
   /** Before this, not even a person's request may cause a query. */
   allowedInMs: number

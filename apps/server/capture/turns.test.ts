@@ -70,7 +70,7 @@ async function nfeLine(): Promise<CaptureLine> {
   return nfe
 }
 
-// The process that holds the line is no more, and its lease has run out.
+// The process with the line is gone, and its lease has run out.
 const die = (line: CaptureLine, minutesAgo = 3) =>
   inCapture(ctx, ({ db }) =>
     sql`update capture_line set lease_until = now() - interval '1 second',
@@ -728,7 +728,7 @@ describe('the certificate of a query', () => {
     expect(await hold()).toBeNull()
     await addCertificate(ctx, real, { holder: ours, key: `real ${real.companyId}`, validTo: '2099-01-01' })
     expect(await hold()).toMatchObject({ companyId: real.companyId, proved: true })
-    // An answer to who is not proved yet would prove it.
+    // A response to an unproved company would prove it.
     await addCertificate(ctx, stranger, { holder: ours, key: `other ${stranger.companyId}`, validTo: '2098-01-01' })
     const first = await hold()
     expect(first).toMatchObject({ companyId: stranger.companyId, proved: false })

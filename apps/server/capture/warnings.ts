@@ -133,7 +133,7 @@ async function withCompanies<Row extends { companyId: number }>(
 
 const states = ['stopped', 'failed', 'blocked'] as const
 const words = { stopped: 'parada', failed: 'com falha', blocked: 'bloqueada pela SEFAZ' } as const
-// More would be a list that nobody reads; the page has them all.
+// The page has the rest: a longer list would not be read.
 const namedMax = 5
 
 const writeStuck: MailKind = async (ctx, { workspaceId }) => {

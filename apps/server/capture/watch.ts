@@ -33,7 +33,7 @@ async function note(ctx: WatchContext, key: TroubleKey, sentence: string | null)
 const safe =
   'Os documentos já guardados estão seguros. A SEFAZ guarda os novos por cerca de 90 dias, e a captura continua de onde parou.'
 
-// Services that serve nobody are asked now and then: that is a query too, and somebody else's trouble.
+// Queries to services in an outage count, too: that silence is not our fault.
 async function describeSilence(ctx: WatchContext): Promise<string | null> {
   const { rows } = await inCapture(ctx, ({ db, config }) =>
     sql<{ late: number; since: Date | null }>`
