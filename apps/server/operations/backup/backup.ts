@@ -41,8 +41,8 @@ function placeOf({ backup, databaseUrl }: Pick<Config, 'backup' | 'databaseUrl'>
 }
 
 /**
- * Makes the folder of the settings one of copies of this installation, before the first. A folder on the disk of the database is refused unless `sameDisk`: it is what is
- * there while a disk is not mounted.
+ * Prepares the folder of the settings for copies of this installation, before the first. Refuses a
+ * folder on the disk of the database unless `sameDisk`: an unmounted disk would look like that.
  */
 export async function beginCopies(
   config: Config,
@@ -104,7 +104,7 @@ async function requireCluster(directory: string): Promise<void> {
   )
 }
 
-/** Copies in the folder, and those that do not open. */
+/** Copies in the folder, and damaged ones. */
 export async function listCopies(config: Config): Promise<{ copies: Copy[]; damaged: string[]; place: string }> {
   const place = placeOf(config)
   return { ...(await listCopiesIn(place)), place: place.directory }
@@ -129,12 +129,12 @@ export async function tryRestore(
   return restored
 }
 
-/** Whether the key that the settings name is the one that opens what was restored. */
+/** Whether the key in the settings opens the restored database. */
 export type MasterKeyCheck = 'right' | 'missing' | 'other' | 'elsewhere' | 'not-needed'
 
 /**
- * Restores the database to what it was in a copy (absent: the newest), and holds what may have left after it. Nothing that is there is written over: a database in its
- * place is refused.
+ * Restores the database from a copy (absent: the newest), and holds events and mails that may have
+ * left after it. Never overwrites: an existing database is refused.
  */
 export async function restore(
   config: Config,
@@ -229,7 +229,7 @@ export async function requireRoom({ dataDir }: Pick<Config, 'dataDir'>, { conten
 async function chooseCopy(place: BackupPlace, name: string | undefined): Promise<Copy> {
   const { copies, damaged } = await listCopiesIn(place)
   const copy = name === undefined ? copies.at(-1) : copies.find((one) => one.name === name)
-  // The newest is what is asked for, also where it does not open: nobody is to get an older one unasked.
+  // The newest copy is requested even if it is damaged: an older one needs an explicit choice.
   const newest = damaged.at(-1)
   if (copy && (name !== undefined || !newest || newest < copy.name)) return copy
   const why =

@@ -48,7 +48,7 @@ export async function requireClaim(place: BackupPlace, installation: string): Pr
       `Em ${place.directory} não estão as cópias desta instalação: ou o disco delas não está montado, ou elas ainda não começaram (na primeira vez: npm run admin -- backup iniciar). Nada foi gravado lá.`,
     )
   const claimed = await unseal(join(place.directory, claimName), place.key, claimName, buffer).catch((cause) => {
-    // A disk that does not read says nothing of the key.
+    // An unreadable disk proves nothing about the key.
     if (!(cause instanceof InstallationError)) throw cause
     throw new InstallationError(
       `BACKUP_KEY não é a chave das cópias que estão em ${place.directory}. Nada foi alterado: use a chave com que foram feitas, ou outra pasta em BACKUP_DIR.`,
@@ -97,7 +97,7 @@ export async function listCopyTimes({ directory }: BackupPlace): Promise<{ copie
 
 const startOf = (name: string) => new Date(name.replace(copyName, '$1-$2-$3T$4:$5:$6Z'))
 
-/** The copies, the oldest first; `damaged` has the names of those that do not open. */
+/** Copies, the oldest first; `damaged` has the names of those that do not open. */
 export async function listCopiesIn(place: BackupPlace): Promise<{ copies: Copy[]; damaged: string[] }> {
   const found: { copies: Copy[]; damaged: string[] } = { copies: [], damaged: [] }
   for (const { name } of (await listCopyTimes(place)).copies) {
@@ -132,7 +132,7 @@ export async function noteTried({ directory }: BackupPlace, { name }: Copy): Pro
   await writeFile(join(directory, `${name}.tried`), '', { mode: 0o600 })
 }
 
-/** Removes copies that open, but the thirty newest of them, and what was cut off while it was written. */
+/** Removes sound copies except the thirty newest, and remains of interrupted ones. */
 export async function prune(place: BackupPlace): Promise<string[]> {
   const { copies } = await listCopiesIn(place)
   const removed = copies.slice(0, -copiesKept).map(({ name }) => name)

@@ -19,8 +19,8 @@ import { queueMail } from '../../platform/mail/mail.ts'
 type Actor = Parameters<typeof recordAudit>[1]
 
 /**
- * Asks for the deletion of the session's account, which is that of its workspace: the private keys are destroyed now, everything else after
- * thirty days. Returns when; a second request changes nothing of that.
+ * Requests the deletion of the session's account and its workspace: private keys are destroyed now,
+ * everything else after thirty days. Returns that time; a second request does not change it.
  */
 export async function askForDeletion(ctx: WithConfig, session: Session, password: string): Promise<Date> {
   await requireProofOfFactor(ctx, session)
@@ -85,8 +85,8 @@ export async function keepWorkspaceOf(ctx: WithDatabase, email: string): Promise
 const unusedDays = 30
 
 /**
- * Has a workspace deleted whose e-mail nobody confirmed within a month of the sign-up (where no letter leaves: which nobody ever entered):
- * perhaps somebody gave the e-mail of another person. One with a company or a plan stays.
+ * Schedules deletion when the e-mail is not confirmed within a month (without a mail server: when
+ * nobody ever entered): it may be a stranger's. A company or a plan prevents that.
  */
 export async function eraseUnused({ db, config }: WithConfig, workspaceId: number): Promise<void> {
   await inWorkspace({ db }, workspaceId, ({ db }) =>
@@ -102,8 +102,8 @@ export async function eraseUnused({ db, config }: WithConfig, workspaceId: numbe
 type EraseContext = Pick<Context, 'db' | 'log' | 'config' | 'vault'>
 
 /**
- * Deletes every workspace whose time is over, and says in the log which; one after the other, because a large one takes minutes. What has to
- * wait, or fails, is tried again by the next call. Returns how many are left.
+ * Deletes each workspace whose time is over, and logs it; one after the other, because a large one
+ * takes minutes. The next call retries failures. Returns how many are left.
  */
 export async function eraseDue(ctx: EraseContext, signal?: AbortSignal): Promise<number> {
   const { rows: due } = await asOperator(ctx, ({ db }) =>

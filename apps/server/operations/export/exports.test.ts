@@ -759,7 +759,7 @@ describe('the forms of an export', () => {
 
 const all = { filtro: { TipoDFe: 0 } }
 
-// A client that takes the beginning and no more.
+// A client that takes only the beginning.
 async function begin(address: string) {
   const response = await fetch(url + address)
   expect(response.status).toBe(200)

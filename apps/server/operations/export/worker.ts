@@ -56,7 +56,7 @@ export const exportJobs: readonly JobKind[] = (['zip', 'pdf', 'leaving'] as cons
   },
 }))
 
-// From its first byte, whatever another process had made; null: nobody wants it any more.
+// Starts from the first byte, whatever another process made; null: not wanted any more.
 async function begin(ctx: WithDatabase, job: Job): Promise<Order | null> {
   return inWorkspace(ctx, job.workspaceId!, async (ctx) => {
     await holdJob(ctx, job)
@@ -206,13 +206,13 @@ function unreadableLines({ total, files }: { total: number; files: readonly Unre
 }
 
 interface FileInTheMaking {
-  /** Tells how far it is, and fails when nobody wants it any more. */
+  /** Reports progress, and fails when the export is not wanted any more. */
   keep(): Promise<void>
   add(bytes: Uint8Array, signal: AbortSignal): Promise<void>
   finish(end: { state: 'ready' | 'failed'; problem: string | null }): Promise<void>
 }
 
-// Stores a file part by part, each in a transaction of its own that shows that nobody has taken the job over.
+// Stores a file in parts, each in a transaction that checks that this process still holds the job.
 function startFile(ctx: Context, order: Order, job: Job, tally: Tally): FileInTheMaking {
   const { workspaceId, id, total, request, companies } = order
   let parts = 0

@@ -36,7 +36,7 @@ export function createKeys(db: Database, wrapper: KeyWrapper): Keys {
     const known = unwrapped.get(name)
     if (known) return known
     const key = await wrapper.unwrap(wrapped, workspacePurpose(workspaceId)).catch((cause: unknown) => {
-      // The certificate is as it was: nobody has to send it again.
+      // The certificate is unchanged: people need not send it again.
       throw new InstallationError(
         'A chave de uma conta não abre com a chave mestra de agora. Nada foi alterado. Se a chave mestra foi trocada enquanto o programa estava aberto, reinicie-o.',
         { cause },
@@ -82,9 +82,7 @@ export async function findInstallationKey(db: Database, wrapper: KeyWrapper, pur
   return rows[0] ? wrapper.unwrap(rows[0].wrapped, purpose) : null
 }
 
-/**
- * Makes sure that the keys of the database at `url` (of its owner) are those of `wrapper`, and refuses to begin when they are not.
- */
+/** Refuses to start when the keys of the database at `url` (owner's login) are not of `wrapper`. */
 export async function prepareKeys(url: string, wrapper: KeyWrapper): Promise<void> {
   await withOwner(url, async (client) => {
     if (await hasKeysOfAnother(client, wrapper))
@@ -200,7 +198,7 @@ export async function sealAnew(
   return rowCount!
 }
 
-/** Carries out `work` as the owner of the database; what was not committed ends with its connection. */
+/** Runs `work` as the owner of the database; uncommitted changes end with its connection. */
 export async function withOwner<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()

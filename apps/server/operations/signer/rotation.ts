@@ -227,7 +227,7 @@ async function sealWebhooksAnew(client: pg.Client, before: Vault, after: Vault):
     )
 }
 
-// New keys, not the old ones wrapped anew: who has an old copy of the database and its master key opens nothing that is sealed from now on.
+// New keys, not old ones wrapped anew: an old copy with its master key opens nothing sealed later.
 async function replaceKeys(client: pg.Client, from: KeyWrapper, to: KeyWrapper): Promise<number> {
   const { rows } = await client.query<{ workspace: number; wrapped: Buffer }>(
     'select workspace_id as workspace, wrapped from workspace_key where wrapper_id = $1',

@@ -7,8 +7,8 @@ import { serviceOf } from '../../platform/service.ts'
 import { type EventDetails, UnwantedEvent } from '../../platform/signer/signer.ts'
 
 /**
- * Signs an event that is written down as wanted. Author, document, kind, number and text come from its row, the time is that of the signer; what
- * `details` say besides must agree with it.
+ * Signs an event that its row requests. Author, document, kind, number and text come from the row,
+ * the time from the signer; `details` must agree with the row.
  */
 export async function signWanted(
   db: Database,
