@@ -39,7 +39,7 @@ interface HubClient {
   openedAt: number
   /** The last announcement before it opened: its session may have missed earlier ones; later ones are all sent to it. */
   openedAfter: bigint | null
-  /** Since when it has not confirmed what it was sent; null: it has confirmed everything. */
+  /** Start of the wait for its confirmation; null: it has confirmed everything. */
   pendingSince: number | null
 }
 
@@ -139,7 +139,7 @@ export function openHub(ctx: Context, databaseUrl: string, authenticate: Authent
   }
 }
 
-// A session that missed more is sent only the newest: nobody reads a thousand.
+// A session that missed more gets only the newest: a thousand would not be read.
 const replayedMax = 500
 const readAtOnce = 500
 const retryMs = 1_000
@@ -191,7 +191,7 @@ class Audience implements AsyncDisposable {
     if (connections?.size === 0) this.#connections.delete(workspaceId)
   }
 
-  /** Sends every connection of the workspace what it was not sent yet. */
+  /** Sends each connection of the workspace its missing announcements. */
   deliver(workspaceId: number): void {
     if (this.#closing.signal.aborted || !this.#connections.has(workspaceId)) return
     const busy = this.#delivering.has(workspaceId)
@@ -199,7 +199,7 @@ class Audience implements AsyncDisposable {
     if (!busy) this.#run(this.#deliverAll(workspaceId))
   }
 
-  /** After the listening connection was lost: reads what was announced, and which sessions have ended or may see something else meanwhile. */
+  /** After the listening connection was lost: reads announcements, ended sessions and changed rights. */
   lookUp(endSessions: (ids: ReadonlySet<string>) => void): void {
     for (const workspaceId of this.#connections.keys()) {
       this.deliver(workspaceId)
@@ -325,7 +325,7 @@ class Audience implements AsyncDisposable {
       }>`select extract(epoch from clock_timestamp())::float8 * 1000 as ms`.execute(db)
       const [now, nowThere] = [performance.now(), clock.rows[0]!.ms]
       const openedThere = justOpened.map(({ openedAt }) => nowThere - (now - openedAt))
-      // A session that was never told anything gets what was announced since it began.
+      // A session without a position gets the announcements since it began.
       const { rows } = await sql<Position & { index: number }>`
         select n.index::int, greatest(
                  coalesce(p.announcement_id, (

@@ -16,8 +16,9 @@ export async function lockTelling({ db }: WithDatabase, workspaceId: number): Pr
 }
 
 /**
- * Writes an announcement and tells all processes; the transaction holds the lock of `lockTelling`. `what` happened, and in which session,
- * when it was in one alone; `companies`: who may see all of these is told (null: who may see all of the workspace).
+ * Writes an announcement and notifies all processes; the transaction holds the lock of
+ * `lockTelling`. `what`: its kind, with the session if it is only one; `companies`: only people who
+ * see all of these get it (null: who see the whole workspace).
  */
 export async function tell(
   { db }: WithDatabase,

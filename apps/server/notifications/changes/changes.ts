@@ -108,7 +108,7 @@ const beginAnew =
 const tooOld = `As alterações são guardadas por ${keptDays} dias, e as seguintes a esta versão já não estão completas. ${beginAnew}`
 const neverGiven = `Esta versão não é deste workspace. ${beginAnew}`
 
-/** Forgets changes that are older than what is kept. */
+/** Forgets changes older than the retention period. */
 export async function forgetChanges(ctx: WithDatabase): Promise<void> {
   const old = await asOperator(ctx, async ({ db }) => {
     const { rows } = await sql<{ workspaceId: number; version: bigint }>`

@@ -59,7 +59,7 @@ const criticalMs = 24 * hourMs
 const deadlinesMs = 20 * hourMs
 const reportsMs = 7 * 24 * hourMs
 
-/** The next seven o'clock in São Paulo after `now`; of `weekly` that of a Monday. São Paulo has been three hours behind since 2019. */
+/** Next 07:00 in São Paulo (UTC-3 since 2019) after `now`; `weekly`: of a Monday. */
 export function nextMorning(now: Date, { weekly = false } = {}): Date {
   const next = new Date(now)
   next.setUTCHours(10, 0, 0, 0)
@@ -162,7 +162,7 @@ export async function queueLetters(ctx: WithConfig, workspaceId: number, now: Da
   return next.length > 0 ? new Date(Math.min(...next)) : null
 }
 
-// Whether somebody chose digests who may not be written to now: nothing says when they may again.
+// Whether a person who cannot be mailed now chose digests: nothing tells when that changes.
 async function hasOthers(
   { db }: WithDatabase,
   workspaceId: number,
@@ -218,7 +218,7 @@ async function queueFor(ctx: WithConfig, { workspaceId, accountId }: Person, now
   })
 }
 
-// The person with a row of their own, which nobody else changes meanwhile. `ctx.db` is a transaction inside the workspace.
+// The person, with the own row locked. `ctx.db` is a transaction inside the workspace.
 async function lockPerson(ctx: WithConfig, { workspaceId, accountId }: Person, now: Date): Promise<Kept | undefined> {
   await sql`
     insert into letter_choice (workspace_id, account_id) select workspace_id, id from account where workspace_id = ${workspaceId} and id = ${accountId}
@@ -263,8 +263,8 @@ export async function readChoice(
 }
 
 /**
- * Keeps what a person chose at `now`, as far as it is said: of the rest what is usual for their role stays so. Digests begin with what comes from now on.
- * Returns what they were written before; null: the account is no more. `ctx.db` is a transaction inside the workspace.
+ * Stores the given part of a choice; the rest keeps the default. Digests begin with later news.
+ * Returns the previous choice; null: no such account. `ctx.db` is a transaction in the workspace.
  */
 export async function keepChoice(
   { db }: WithDatabase,

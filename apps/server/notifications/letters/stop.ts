@@ -25,7 +25,7 @@ export function readStop({ vault }: Pick<Context, 'vault'>, secret: string): Sto
     )
     return { workspaceId, accountId, about }
   } catch {
-    // Sealed with another key, or by nobody.
+    // Sealed with another key, or forged.
     return null
   }
 }

@@ -25,7 +25,7 @@ const restMsMax = 300_000
 const keptDays = 30
 export const patienceDays = 3
 
-/** Makes deliveries of what changed in a workspace, and queues them. Null: it has no webhook that is told. */
+/** Creates and queues deliveries of a workspace's changes. Null: it has no webhook for them. */
 export async function feedWebhooks(
   ctx: Pick<Context, 'db' | 'ids' | 'config'>,
   workspaceId: number,
@@ -144,8 +144,8 @@ async function lockWebhookOf({ db }: WithDatabase, workspaceId: number, id: bigi
 }
 
 /**
- * Writes down what an attempt came to. One that failed is tried again, later each time. After three days in which the address took nothing, or when
- * it says that it is gone, it is paused and the people of the workspace are told; when it took others meanwhile, this one alone has failed.
+ * Stores an outcome; retries a failure later each time. Pauses an address that is gone or took
+ * nothing for three days, and tells people; if it took others, only this delivery fails.
  */
 export async function settleDelivery(
   ctx: WithConfig,
@@ -280,7 +280,7 @@ export async function deliverAgain(ctx: WithDatabase, { workspaceId }: Session, 
   })
 }
 
-/** Sends a message that says nothing; also to an address that is paused. Returns its id. */
+/** Sends an empty test message, also to a paused address. Returns its id. */
 export async function deliverTest(ctx: WithDatabase, { workspaceId }: Session, webhook: string): Promise<string> {
   return inWorkspace(ctx, workspaceId, async ({ db }) => {
     const { id } = await lockWebhook({ db }, workspaceId, webhook)

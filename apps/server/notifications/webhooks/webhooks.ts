@@ -54,7 +54,7 @@ export async function listWebhooks(ctx: WithDatabase, workspaceId: number): Prom
   })
 }
 
-/** Adds an address, which is told what changes from now on. Returns its secret, which nobody is shown again. */
+/** Adds an address for changes from now on. Returns its secret, which is shown only once. */
 export async function addWebhook(
   ctx: Pick<Context, 'db' | 'config' | 'vault'>,
   session: Session,
