@@ -175,7 +175,7 @@ export async function isDistributed({ db }: WithDatabase): Promise<boolean> {
   return rows[0]!.there
 }
 
-/** Makes sure that the connections of `db` are those of `role`, cannot see past row-level security, nor become somebody who can. */
+/** Checks that connections of `db` have `role`, and cannot get past row-level security. */
 export async function requireRole(db: Database, role: DatabaseRole): Promise<void> {
   const { rows } = await sql<{ name: string; login: string; free: boolean }>`
     select current_user as name, session_user as login,
@@ -290,7 +290,7 @@ export function asScheduler<C extends WithDatabase, T>(ctx: C, work: (ctx: C) =>
   return transact(ctx, settings, work)
 }
 
-/** Runs a part of the transaction `db`: when it throws, what it wrote is taken back and the rest of the transaction can go on. */
+/** Runs `work` in a savepoint of the transaction `db`: an error rolls back only its writes. */
 export async function guarded<T>(db: Database, work: () => Promise<T>): Promise<T> {
   await sql`savepoint guarded`.execute(db)
   try {
@@ -303,7 +303,7 @@ export async function guarded<T>(db: Database, work: () => Promise<T>): Promise<
   }
 }
 
-/** Whether the database refused what it was given, and would refuse it again. */
+/** Whether the database refused the data, and would refuse it again. */
 export function isDataError(error: unknown): boolean {
   // SQLSTATE classes 22 (data exception), 23 (integrity) and 54 (limits).
   const code = (error as { code?: unknown }).code

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import type { Config } from '../config.ts'
 
-/** The first start in production: nobody has looked at what would leave. */
+/** First start in production: events need a release before they leave. */
 export const firstStart = 'Esta instalação começou no ambiente de produção.'
 
 /** The installation cannot serve this configuration; `message` is a sentence for the operator. */

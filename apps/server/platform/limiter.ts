@@ -8,7 +8,7 @@ export type Limiter = (owner: Owner) => Promise<Disposable>
 
 const retryAfterMs = 2_000
 
-/** Lets `each` things of one owner go on at once; up to `waiting` others wait in order, and more are refused with the sentence `full`. */
+/** Runs `each` tasks per owner at once; `waiting` more wait in order, others are refused with `full`. */
 export function createLimiter({ each, waiting, full }: { each: number; waiting: number; full: string }): Limiter {
   const owners = new Map<Owner, { running: number; queue: (() => void)[] }>()
   return async (owner) => {

@@ -4,8 +4,8 @@ import { describeError, scrub } from './scrub.ts'
 export type Logger = pino.Logger
 
 /**
- * Log lines as JSON. Whoever logs names what it logs: never a token, a password, a key or a whole body. What slips through is taken out
- * of the finished line.
+ * Logs JSON lines. Callers choose fields: never a token, a password, a key or a whole body. A
+ * filter removes secrets from the finished line, too.
  */
 export function createLogger(level: string, destination?: pino.DestinationStream): Logger {
   const options: pino.LoggerOptions = {

@@ -22,8 +22,8 @@ const togetherMs = 1_500
 const waitsOf = new WeakMap<Database, Map<string, number>>()
 
 /**
- * Notes something to be announced to a workspace, grouped with others of its kind. `ctx.db` is the transaction of the action, in the workspace
- * or in the capture: what is rolled back is not announced.
+ * Notes something to be announced to a workspace, grouped with others of its kind. `ctx.db` is the
+ * transaction of the action, in the workspace or in the capture: a rollback takes it back.
  */
 export async function announce(
   { db }: WithDatabase,

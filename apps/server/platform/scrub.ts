@@ -55,7 +55,7 @@ const facts = [
 
 const causesMax = 5
 
-/** An error as the log shows it: what it is, where it happened and why, and nothing that somebody sent. */
+/** An error for the log: its kind, place and cause, without values that people sent. */
 export function describeError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return typeof error === 'string' ? error : { type: typeof error }
   const known = error as Error & Record<string, unknown>

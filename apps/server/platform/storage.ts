@@ -12,7 +12,7 @@ export interface StorageTrouble {
   since: Date
 }
 
-/** Whether this process can store what it receives. What it could not store it must not ask for. */
+/** Whether this process can store documents: it must not request ones that it could not store. */
 export interface Storage {
   /** Null: nothing speaks against it. */
   readonly trouble: StorageTrouble | null

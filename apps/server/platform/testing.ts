@@ -68,7 +68,7 @@ export async function insertCompany(
   )
 }
 
-/** An account that is found by its e-mail and that nobody can enter; `enteredAt`: when somebody did. */
+/** An account that is found by e-mail but has no usable password; `enteredAt`: time of a login. */
 export async function insertAccount(
   db: Database,
   workspaceId: number,

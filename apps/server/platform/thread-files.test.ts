@@ -3,7 +3,7 @@ import { glob } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
-// A thread that loads what the server consists of takes a second and eighty megabytes before its first document.
+// Loading all of the server would cost a thread a second and 80 MB before its first document.
 test('the threads load neither the database, nor the server, nor the contract', async () => {
   const server = fileURLToPath(new URL('..', import.meta.url))
   const files: string[] = []

@@ -30,7 +30,7 @@ export interface ThreadsOptions {
 }
 
 export interface RunOptions {
-  /** No person waits for it: it has threads of its own, one less than people have, so that nobody waits for its end. */
+  /** Background work, with threads of its own, one fewer than for people, who never wait for it. */
   patient?: boolean
 }
 
@@ -59,7 +59,7 @@ interface Thread {
   idleTimer?: NodeJS.Timeout
 }
 
-/** Threads of one kind, what they carry out, and what waits for one. */
+/** Threads of one kind, their work, and the queue for them. */
 interface Lane<Work> {
   waiting: Work[]
   running: number
@@ -171,8 +171,8 @@ export function createThreads<Input, Output>(options: ThreadsOptions): Threads<I
 }
 
 /**
- * Has a list done at once, and one by one when that brings a thread down or takes too long: null is what does so by itself, undefined what there was
- * no time for within `apartMs`.
+ * Runs a list at once, and one by one when that kills a thread or takes too long: null for an input
+ * that fails alone, undefined for one without time left in `apartMs`.
  */
 export async function runApart<Input, Output>(
   threads: Pick<Threads<Input[], (Output | null)[]>, 'run'>,

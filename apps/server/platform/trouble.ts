@@ -51,8 +51,8 @@ interface Trouble {
 }
 
 /**
- * Notes that something is wrong with the installation: `sentence` tells the operator what happened, what is safe and what to do. Noted again it
- * only renews the sentence; `anew`: it begins again, and is told again.
+ * Notes a trouble of the installation: `sentence` tells the operator what happened, what is safe
+ * and what to do. Repeated, it only renews the sentence; `anew`: it begins, and is told, again.
  */
 export async function noteTrouble(
   { db }: WithDatabase,
@@ -68,7 +68,7 @@ export async function noteTrouble(
      where ${anew} or t.sentence <> excluded.sentence or t.ended_at is not null`.execute(db)
 }
 
-/** Notes that it is over. What the operator was never told of is forgotten. */
+/** Notes that it is over; forgets it if the operator was never told. */
 export async function endTrouble({ db }: WithDatabase, key: TroubleKey): Promise<void> {
   await sql`
     with forgotten as (delete from trouble where key = ${key} and told_at is null)

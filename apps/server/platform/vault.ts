@@ -7,7 +7,7 @@ export interface Vault {
   /** `purpose` binds the ciphertext to its place: it must be the same to decrypt. */
   encrypt(plain: string, purpose: string): Buffer
   decrypt(sealed: Uint8Array, purpose: string): string
-  /** 32 bytes that nobody without the key can guess, and always the same for `purpose`. */
+  /** 32 secret bytes, always the same for `purpose`. */
   derive(purpose: string): Buffer
 }
 

@@ -3,7 +3,7 @@ import helmet from '@fastify/helmet'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../config.ts'
 
-/** The policy of what is no page: nothing of it is ever loaded, run or framed. */
+/** Policy of responses that are no page: nothing of them is loaded, run or framed. */
 export const closedPolicy = policy({ 'default-src': "'none'", 'frame-ancestors': "'none'" })
 
 /** The policy of a PDF that a page of ours shows in a frame, for the viewer of the browser. */
@@ -14,7 +14,7 @@ export const framedPolicy = policy({
   'frame-ancestors': "'self'",
 })
 
-/** The policy of the web application: what it needs comes from here, and a survey from `survey`, the origin of its script. */
+/** Policy of the web application: all comes from here, and a survey from the origin `survey`. */
 export function sitePolicy(survey: string | null): string {
   const withSurvey = ["'self'", ...(survey ? [survey] : [])].join(' ')
   return policy({
@@ -34,7 +34,7 @@ export function sitePolicy(survey: string | null): string {
   })
 }
 
-/** The policy of the page of the API's description: like that of the site, with images that stand inside its style sheet. */
+/** Policy of the page of the API's description: as for the site, with images inside its style sheet. */
 export const docsPolicy = policy({
   'default-src': "'none'",
   'script-src': "'self'",

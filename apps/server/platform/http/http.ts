@@ -57,12 +57,12 @@ type Handler<R extends RouteDefinition> = (
 ) => Promise<RouteResponse<R>>
 
 /**
- * `slow`: reports, searches, exports and uploads, of which a workspace has one under way; `search`: a list that is slow when a text is looked for;
- * `waiting`: it mostly waits, or has a limit of its own, and is not counted.
+ * `slow`: reports, searches, exports and uploads, one at a time per workspace; `search`: a list
+ * that is slow with a text; `waiting`: not counted, because it mostly waits or has its own limit.
  */
 type Cost = 'usual' | 'slow' | 'search' | 'waiting'
 
-/** Binds `handler` to `route`; what it receives is validated, what it returns becomes the envelope. */
+/** Binds `handler` to `route`: validates its input, and wraps its result into the envelope. */
 export function handle<const R extends RouteDefinition>(route: R, handler: Handler<R>): Handled
 export function handle<const R extends RouteDefinition>(route: R, cost: Cost, handler: Handler<R>): Handled
 export function handle<const R extends RouteDefinition>(route: R, ...rest: [Handler<R>] | [Cost, Handler<R>]): Handled {
@@ -113,8 +113,8 @@ const ofStrangers =
   'Há chamadas demais deste endereço ao mesmo tempo. Nada foi perdido nem alterado; tente de novo em instantes.'
 
 /**
- * A Fastify server of `handlers`, in which `guest` serves its own path, and `keys` open calls too; call `listen` or `inject` on it. Who may see some
- * companies only is served from `limited`, and from nothing where there is none.
+ * A Fastify server of `handlers`, in which `guest` serves its own path, and `keys` open calls too;
+ * call `listen` or `inject` on it. Serves people limited to some companies from `limited` only.
  */
 export async function serveRoutes(
   ctx: Context,
@@ -136,7 +136,7 @@ export async function serveRoutes(
       maxHeaderSize: headerBytesMax,
       headersTimeout: 15_000,
       connectionsCheckingInterval: 5_000,
-      // Node would refuse it without a word; the hook below says what is wrong.
+      // Node would refuse it silently; the hook below explains the refusal.
       requireHostHeader: false,
       // Any other request for an upgrade gets an ordinary response.
       shouldUpgradeCallback: ({ url }) => guest !== undefined && isOf(guest, url),
@@ -640,7 +640,7 @@ async function fail(ctx: Context, error: unknown, request: FastifyRequest, reply
     .send(envelope)
 }
 
-// Node drops what comes of a body that nobody reads. Of a large one the rest is not taken: the client has a moment to read the response and the end behind it.
+// Node drops an unread body. A large one is cut: the client has a moment to read the response first.
 function dropBody(request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request
   answered.set(socket, request)

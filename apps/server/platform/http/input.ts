@@ -55,8 +55,8 @@ export async function readInput(route: RouteDefinition, request: FastifyRequest)
   return input as RouteInput<RouteDefinition>
 }
 
-// An empty parameter counts as omitted. One that comes twice has no meaning: which of both is it? One that the call does not have is
-// perhaps a filter with a misspelt name: without it the response would be of other documents than those that were asked for.
+// Empty parameters count as omitted. Repeated ones are ambiguous. Unknown ones may be misspelt
+// filters: ignoring them would return other documents than requested.
 function readQuery(
   schema: z.ZodType | undefined,
   given: Record<string, unknown>,

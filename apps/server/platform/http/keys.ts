@@ -35,7 +35,7 @@ const takeTurn = createLimiter({
   full: 'Há chamadas demais com chaves de API desta conta ao mesmo tempo. Nada foi lido nem alterado; tente de novo em instantes.',
 })
 
-// A key that is over its limit costs no more than to be told so.
+// A key over its limit costs no more than the refusal.
 const refusedUntil = new LRUCache<string, number>({ max: 10_000 })
 
 /** The key that a call shows, as the session of the call; refuses a key that may not make it, or makes too many. */

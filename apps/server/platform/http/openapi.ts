@@ -14,7 +14,7 @@ export interface OpenApiDocument {
   components: Record<string, Json>
 }
 
-/** The description of `routes`, which says no more and no less than what validates their calls. */
+/** OpenAPI description of `routes`, from the schemas that validate their calls. */
 export function describeApi(routes: readonly RouteDefinition[], productName: string): OpenApiDocument {
   const paths: Record<string, Json> = {}
   for (const route of routes) {

@@ -101,7 +101,7 @@ function request(
     const all = { accept: '*/*', 'accept-encoding': 'identity', ...headers }
     request(url, { agent: false, lookup, signal, method, headers: all }, resolve)
       .on('error', reject)
-      // After a 101, which nobody asked for, there is neither a response nor an error.
+      // After an unexpected 101 there is neither a response nor an error.
       .on('close', () => reject(new Error('closed without a response')))
       .end(body)
   })

@@ -19,7 +19,7 @@ export interface Health {
   metrics: Metrics | undefined
 }
 
-/** `roles`: those that it must have to be ready. */
+/** `roles`: required for being ready. */
 export function createHealth(roles: readonly string[]): Health {
   const checks = new Map<string, Check>()
   let draining = false
@@ -44,8 +44,8 @@ export function createHealth(roles: readonly string[]): Health {
 }
 
 /**
- * Opens a port on this machine only, on which a process tells who runs it how it is: `/live` while the process reacts, `/ready` while all of its roles are
- * there and can work, `/metrics` for who has the token. No answer has a word of anybody.
+ * Opens a port on this machine for the operator: `/live` while the process reacts, `/ready` while
+ * its roles can work, `/metrics` with the token. Responses contain no user data.
  */
 export async function openProbes(
   { probePort, metricsToken }: Pick<Config, 'probePort' | 'metricsToken'>,

@@ -8,7 +8,7 @@ const message =
   'O sistema está iniciando e ainda não atende. Os documentos guardados estão seguros; tente de novo em instantes.'
 const envelope: Envelope<null> = { success: false, message, data: null, errors: [message], statusCode: 503 }
 
-/** Refuses every request with words, until it is disposed of: a migration of much data takes minutes, and a closed port says nothing. */
+/** Refuses requests with a message until disposed: a migration of much data takes minutes. */
 export async function refuseWhileStarting(
   config: Pick<Config, 'port' | 'listenHost' | 'publicUrl'>,
 ): Promise<AsyncDisposable & { port: number }> {

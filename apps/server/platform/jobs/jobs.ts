@@ -10,7 +10,7 @@ export interface Job {
   id: bigint
   kind: string
   workspaceId: number | null
-  /** Names what it is about among the jobs of its kind and workspace. */
+  /** Subject of the job, unique for its kind and workspace. */
   key: string
   /** Ids, never contents. */
   payload: unknown

@@ -9,7 +9,7 @@ export interface JobSource<Job> {
   claim(running: readonly Job[]): Promise<Job | null>
   /** Carries a job out and writes down what came of it. `signal` says that the process is about to end. */
   run(job: Job, signal: AbortSignal): Promise<void>
-  /** Lets a job go whose `run` threw, to be tried later. Without it, and when it throws as well, the lease runs out by itself. */
+  /** Releases a job whose `run` threw, for a retry. Without it, or if it throws too, the lease runs out. */
   postpone?(job: Job): Promise<void>
   /** Fields of the log line of a job that threw. */
   describe?(job: Job): object

@@ -6,7 +6,7 @@ const everyMs = 10_000
 // Failed checks before the alarm: a killed process is back within a second or two.
 const looksMin = 2
 
-/** Looks whether `check` resolves, until disposed, and notes `sentence` for the operator, and what everybody is told, when it does not. */
+/** Repeats `check` until disposed; notes trouble with `sentence` for the operator while it fails. */
 export function watch(
   ctx: Pick<Context, 'db' | 'log'>,
   key: TroubleKey,

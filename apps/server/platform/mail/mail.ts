@@ -63,8 +63,8 @@ export interface WaitingMail {
 export type MailKind = (ctx: Context, mail: WaitingMail) => Promise<Letter | null>
 
 /**
- * Puts a mail in the queue, in the transaction that `ctx.db` is, if it is one: it leaves when that commits. `kind` names who writes it;
- * the payload holds no secret. `usefulMs`: afterwards it would only confuse.
+ * Queues a mail, in the transaction of `ctx.db` if it is one: it leaves after the commit. `kind`
+ * names its writer; the payload holds no secret. `usefulMs`: it would only confuse afterwards.
  */
 export async function queueMail(
   { db }: WithDatabase,

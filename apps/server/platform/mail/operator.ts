@@ -15,7 +15,7 @@ const lookEveryMs = 60_000
 const lastsMinutes = 5
 const quietMinutes = 30
 
-/** Tells the operator what is wrong with the installation, until disposed. */
+/** Mails troubles of the installation to the operator, until disposed. */
 export function startOperatorLetters(ctx: Pick<Context, 'db' | 'config' | 'log'>): AsyncDisposable {
   return repeat(lookEveryMs, () => tellOperator(ctx), ctx.log)
 }

@@ -45,7 +45,7 @@ export async function settleMail(
 
 const settledDays = 90
 
-/** Deletes what was settled long ago. */
+/** Deletes mails settled long ago. */
 export async function deleteSettledMails(ctx: WithDatabase): Promise<void> {
   await asOperator(ctx, ({ db }) =>
     sql`

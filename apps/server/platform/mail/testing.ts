@@ -18,7 +18,7 @@ interface ReceivedMail {
 export interface TestMailServer {
   port: number
   received: ReceivedMail[]
-  /** Called for each message before it is accepted; what it throws is the response. */
+  /** Called for each message before it is accepted; a thrown error becomes the response. */
   refuse: (received: ReceivedMail) => void | Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
