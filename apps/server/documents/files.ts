@@ -18,10 +18,7 @@ export async function getFile({ db, ids }: Pick<Context, 'db' | 'ids'>, workspac
   return found
 }
 
-/**
- * EPEC events of an NF-e and of a CT-e: forms printed before the authorisation have their protocol
- * (MOC NF-e 7.0; MOC CT-e 4.00 §3.7.1).
- */
+/** EPEC of NF-e and CT-e: earlier prints show its protocol (MOC NF-e 7.0; MOC CT-e 4.00 §3.7.1). */
 export const epecCodes = [110140, 110113]
 
 interface StoredFile {

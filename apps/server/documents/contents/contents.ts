@@ -6,10 +6,7 @@ import { queueJob } from '../../platform/jobs/jobs.ts'
 import { walkStart } from '../following.ts'
 import { unpack } from './packing.ts'
 
-/**
- * Contents of read documents, a hundred at most: the event loop unpacks them. `db` is in the
- * workspace.
- */
+/** Contents of read documents, at most 100: the event loop unpacks them. `db` is in the workspace. */
 export async function readContents(
   { db }: WithDatabase,
   workspaceId: number,

@@ -116,8 +116,7 @@ async function takeTurn(ctx: Context, job: Job): Promise<Again | null> {
   })
 }
 
-// Contents are stored even if findings of freight bills are refused: those bills wait for the next
-// turn.
+// Contents are stored even if findings of freight bills are refused, which wait for the next turn.
 async function auditSafely(ctx: Pick<Context, 'db' | 'log'>, workspaceId: number): Promise<number> {
   try {
     return await guarded(ctx.db, () => auditDue(ctx, workspaceId, auditedMax))

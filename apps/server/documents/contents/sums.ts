@@ -15,10 +15,7 @@ export interface DocumentSums {
 /** As what a document is counted: `content.side`. */
 export type Side = 0 | 1 | 2
 
-/**
- * Amounts of a document, in cents; `places` are the places of its items among its products. Each
- * kind sums up to the document's own total.
- */
+/** Cents of a document; `places`: of its items among its products. Each kind sums up to its total. */
 export function sumsOf(contents: NfeContents | CteContents, side: Side, places: readonly number[]): DocumentSums {
   const keyed = new Map<string, DocumentSums['byKey'][number]>()
   const add = (kind: SumKind, key: string, sums: Sums) => {
