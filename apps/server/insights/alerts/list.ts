@@ -52,10 +52,7 @@ export const isLearning = sql`(a.learning and a.score = 0 and a.state = 'nova')`
 
 export const isOpen = sql`${isUnanswered} and not ${isLearning}`
 
-/**
- * Writes the bands of open alerts on their documents; call it once per transaction that changes
- * alerts.
- */
+/** Writes bands of open alerts on their documents, once per transaction that changes alerts. */
 export async function showBands({ db }: WithDatabase, workspaceId: number, ids: readonly bigint[]): Promise<void> {
   const { rows } = await sql<{ id: bigint; alert_band: number }>`
     select a.document_id as id, a.band as alert_band from alert a

@@ -31,8 +31,8 @@ export interface SheetSize {
 const numbersShown = 20
 
 /**
- * IBS, CBS and IS of a month's documents, with misfits and documents that wait for an answer.
- * `ctx.db` is inside the workspace and decides which companies are seen.
+ * IBS, CBS and IS of a month, with misfits and unanswered documents of the companies that `ctx.db`
+ * sees.
  */
 export async function readSheet(
   ctx: Pick<Context, 'db' | 'ids'>,
