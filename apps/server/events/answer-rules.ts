@@ -152,10 +152,7 @@ interface Tested extends Omit<Answered, 'exemplos'> {
   })[]
 }
 
-/**
- * Decisions that other rules would take about recent notes, each as on the last day of its wait.
- * `ctx.db` is inside the workspace.
- */
+/** Decisions of other rules about recent notes, as on their last day. `ctx.db` is in the workspace. */
 export async function testAnswerRules(
   { db }: WithDatabase,
   workspaceId: number,

@@ -17,10 +17,7 @@ interface Option {
   refusal: string | null
 }
 
-/**
- * Events about a document that left from here, oldest first, and events that may still be sent.
- * Refuses ids that are not of this workspace.
- */
+/** Events of a document that left here, oldest first, and possible ones. Refuses ids of others. */
 export async function readHistory(ctx: Pick<Context, 'db' | 'ids' | 'config'>, workspaceId: number, publicId: string) {
   const id = ctx.ids.decode(workspaceId, publicId)
   const found =
