@@ -74,7 +74,7 @@ const ofCalls =
     ' ',
   )
 
-/** What the authority holds for a company whose certificate is proved decides how much these have. */
+/** Tables whose size depends on the documents that the authority holds for proved companies. */
 const ofDocuments =
   /^(alert|alert_(citation|contact|due|fact|histogram|known|name|news|unjudged|verdict)|answer_suggestion|capture_(call|gap|refusal)|content(_(index|posting|segment|sum|term|unread))?|count_.+|document(_.+)?|export_part|freight(_.+)?|installment|issuer_certificate|outgoing_event(_call)?|product(_sum)?|receipt|supplier)$/
 

@@ -88,7 +88,7 @@ test('numbers are for who has the token, and nothing else is there', async () =>
 })
 
 test('each metric of the alarms exists', async () => {
-  // Where the embedded database is copied.
+  // Metrics of an embedded database that is backed up.
   const known = new Set<string>()
   const { backupMetrics } = await import('./operations/backup/worker.ts')
   const copied = config({ BACKUP_DIR: `${dataDir}-copies`, BACKUP_KEY: Buffer.alloc(32, 1).toString('base64') })

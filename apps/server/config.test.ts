@@ -144,7 +144,7 @@ test('all problems are told at once, each with the name of its variable', () => 
 })
 
 test('production asks the signer for its keys, and not for what the pages and the mail need', () => {
-  // What deploy/vigia-signer.service names.
+  // Variables that deploy/vigia-signer.service names.
   const unit = {
     DATA_DIR: '/var/lib/vigia-signer',
     SIGNER_SOCKET: '/run/vigia-signer/socket',

@@ -79,7 +79,7 @@ const sessionSecondsMax = 30 * 86_400
 // The names by which only this machine reaches itself.
 const ownNames = ['localhost', '127.0.0.1', '[::1]']
 
-// What production is refused for, unless it is named in ACCEPTED_RISKS.
+// Reasons to refuse production, unless ACCEPTED_RISKS names them.
 const risks = ['demo', 'http', 'key-on-disk', 'no-mail', 'no-proxies'] as const
 type Risk = (typeof risks)[number]
 
@@ -273,11 +273,11 @@ function toConfig(env: Environment, site: SiteFile, cwd: string) {
     masterKey: env.MASTER_KEY,
     /** The key that a rotation puts in place of `masterKey`. */
     newMasterKey: env.NEW_MASTER_KEY,
-    /** Where a signer of its own listens, a Unix socket; absent: this process, or the launcher, has one. */
+    /** Unix socket of a separate signer; absent: this process, or the launcher, has one. */
     signerSocket: env.SIGNER_SOCKET,
-    /** Where copies of the embedded database go, and the key that encrypts them; null: nowhere. */
+    /** Folder for copies of the embedded database, and the key that encrypts them; null: no copies. */
     backup: env.BACKUP_DIR && env.BACKUP_KEY ? { directory: resolve(cwd, env.BACKUP_DIR), key: env.BACKUP_KEY } : null,
-    /** Who may make an account: anybody, or only people who were invited. */
+    /** People who may make an account: anybody, or only those who were invited. */
     signUp,
     /** False: no trial, plan or limit exists, and nothing speaks of one. */
     plans: env.PLANOS === 'ligados',
@@ -285,13 +285,13 @@ function toConfig(env: Environment, site: SiteFile, cwd: string) {
     demo: demoLogin(env, simulated),
     /** Without `smtpUrl` letters become files in `dataDir/outbox`. */
     mail: { smtpUrl: env.SMTP_URL, from: env.MAIL_FROM ?? 'nao-responda@vigiafiscal.example' },
-    /** Where messages of visitors go; absent: they are kept only. */
+    /** Address for messages of visitors; absent: they are only stored. */
     contactEmail,
-    /** Who is told what is wrong with this installation; absent: nobody, only the log and `/metrics` say it. */
+    /** Address for problems of this installation; absent: only the log and `/metrics` report them. */
     operatorEmail: env.OPERATOR_EMAIL ?? contactEmail,
     /** Digits with country and area code. */
     contactWhatsapp: env.CONTACT_WHATSAPP,
-    /** What the landing page says of this installation; without it, examples. */
+    /** Texts of the landing page about this installation; absent: examples. */
     site,
     /** A script of somebody else that asks visitors for their opinion; null: there is none. */
     survey:
@@ -334,9 +334,9 @@ function toConfig(env: Environment, site: SiteFile, cwd: string) {
           port: env.SIMULATOR_PORT,
           archive: env.SIMULATOR_ARCHIVE && resolve(cwd, env.SIMULATOR_ARCHIVE),
           archiveAnswered: env.SIMULATOR_ARCHIVE_ANSWERED,
-          /** Of the certificates of made-up companies that people download to try the product. */
+          /** Password of the certificates of made-up companies that people download to try the product. */
           certificatePassword: 'teste-123',
-          /** Others than who runs it reach this demonstration. */
+          /** People other than the operator can reach this demonstration. */
           open: !ownNames.includes(publicName),
         }
       : null,
@@ -359,7 +359,7 @@ function sefazConfig(env: Environment, dataDir: string, cwd: string) {
     tpAmb,
     endpoints:
       ambiente === 'simulado' ? simulatedEndpoints(`https://localhost:${env.SIMULATOR_PORT}`) : endpoints[ambiente],
-    /** Where authorities are kept that were fetched (PEM). */
+    /** Folder for fetched authorities (PEM). */
     caFolder: join(dataDir, 'authorities'),
     /** PEM files trusted besides the default roots. */
     caFiles: [
@@ -370,11 +370,11 @@ function sefazConfig(env: Environment, dataDir: string, cwd: string) {
     hourMs,
     /** Pause between two pages of documents. */
     pagePauseMs: hourMs / 1800,
-    /** What is added to the hour, because the two clocks differ. */
+    /** Added to the hour, because the two clocks differ. */
     marginMs: hourMs / 12,
-    /** How long an answer is waited for. */
+    /** Maximum wait for a response. */
     answerMs: 60_000,
-    /** How many conversations with the authority all processes may hold at once. */
+    /** Maximum of conversations with the authority, over all processes. */
     conversations: 32,
   }
 }

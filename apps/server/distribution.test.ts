@@ -12,7 +12,7 @@ import { thorough } from '../../tests/support/seed.ts'
 import { addNodes, createDatabaseOnNodes, dropClusterDatabase } from '../../tests/support/servers/cluster.ts'
 import { migrate } from './platform/schema/migrate.ts'
 
-// What becomes of a database that has rows when it is distributed. `RUNS=full` has thousands of documents.
+// Distribution of a database that has rows. `RUNS=full` has thousands of documents.
 
 if (!isCluster) console.log('Só com CITUS=1: nada foi provado sobre bancos com linhas que se distribuem.')
 
@@ -24,7 +24,7 @@ const companies = [
 const later = { cnpj: '11222333000181', nome: 'EMPRESA GAMA LTDA', uf: 'RS' }
 const documentsEach = thorough ? 2_500 : 40
 
-/** Workspaces of which something is still to be read or judged. */
+/** Workspaces with documents still to be read or judged. */
 const behind = `select p.workspace_id from change_position p
   left join content_position c on c.workspace_id = p.workspace_id left join alert_position a on a.workspace_id = p.workspace_id
  where c.version is distinct from p.version or a.version is distinct from p.version or c.walked_type is not null or a.walked_type is not null`
@@ -97,7 +97,7 @@ describe.skipIf(!isCluster)('a database with rows', () => {
         for (const { service, nsu } of await truthOf(product.simulator, cnpj))
           held.push(`${cnpj} ${service} ${Number(nsu)}`)
       held.sort()
-      // What is read of documents afterwards is shown with them.
+      // Lists show results that are read from documents later.
       await vi.waitFor(async () => expect((await owner.query(behind)).rows).toEqual([]), {
         timeout: 300_000,
         interval: 200,

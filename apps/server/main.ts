@@ -25,7 +25,7 @@ try {
     )
   if (!isChild) await migrate(url)
   await using signer = await openSigner(config, url)
-  // Of a socket that both know the folder is of one account, or of a group in which the others are.
+  // A socket known to both is in a folder of one account, or of a group that has the other accounts.
   await using _ = await serveSigner(signer, config.signerSocket, isChild ? 0o600 : 0o660)
   console.log('ready')
   await told

@@ -24,7 +24,7 @@ export interface WorkerProcess {
 }
 
 export interface Server {
-  /** Where the API answers; empty when this process only captures. */
+  /** Address of the API; empty when this process only captures. */
   url: string
   /** Settles when the embedded PostgreSQL ended without being asked to: nothing works after that. */
   died: Promise<void>
@@ -73,7 +73,7 @@ export async function start(
       health?.add('worker', worker.check)
       stack.use(watch(serving, 'trabalho', workerIsAway, worker.respond))
     }
-    // What was said of the process beside an API before this one; whoever has it still says it again.
+    // Ends the trouble noted by an earlier process; a process that still has it notes it again.
     else await endTrouble(ctx, 'trabalho').catch((err: unknown) => ctx.log.warn({ err }, 'trouble was not ended'))
   }
   if (roles.includes('worker')) {

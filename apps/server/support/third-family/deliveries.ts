@@ -27,7 +27,7 @@ export function eventXml(chave: string, tpEvento: number, author: string, when =
 /** Numbers of the documents. */
 export const numbers = { answered: 9_876_543_210_123, cancelled: 9_876_543_210_124, own: 1, replaced: 2, replacing: 3 }
 
-/** What the authority of the made-up family delivers, in its order: an event before its document, own issues too. */
+/** Deliveries of the made-up authority, in order: an event before its document, own issues too. */
 export const deliveries: readonly string[] = [
   eventXml(chaveOf(numbers.cancelled), cancelamento, supplier),
   documentXml(numbers.answered),
