@@ -66,21 +66,11 @@ export async function putContents(db: Database, workspaceId: number, all: readon
            findings = excluded.findings, mod_frete = excluded.mod_frete,
            tp_nf = excluded.tp_nf, recipient = excluded.recipient,
            products = excluded.products, value = excluded.value`.execute(db)
-  await setDerived(
-    { db },
-    workspaceId,
-    ['reform', 'misfits', 'ibs', 'cbs'],
-    [
-      ...rows.map(({ document, read: { reform, findings, ibs, cbs } }) => ({
-        id: document.documentId,
-        reform,
-        misfits: findings > missing,
-        ibs,
-        cbs,
-      })),
-      ...gone.map((id) => ({ id, reform: null, misfits: false, ibs: null, cbs: null })),
-    ],
-  )
+  const said = [
+    ...kept.map(({ document, read }) => ({ ...read, id: document.documentId, misfits: read.findings > missing })),
+    ...gone.map((id) => ({ id, reform: null, misfits: false, ibs: null, cbs: null })),
+  ]
+  await setDerived({ db }, workspaceId, ['reform', 'misfits', 'ibs', 'cbs'], said)
   const isFound = ({ indexed, document, before, answer: { read, taken, added } }: ReadDocument) =>
     indexed?.version === version &&
     indexed.month === document?.month &&
