@@ -88,7 +88,7 @@ export interface OpenedSession {
   workspacePublicId: string
 }
 
-/** Opens a session for a proved person where they last worked; null: the password was replaced since. */
+/** Opens a session where a proved person last worked; null: new password. `sentence`: for the audit. */
 export async function openSession(
   { db, config }: WithConfig,
   { workspaceId, accountId, passwordHash, email, lastWorkspaceId }: KnownAccount & { email: string },

@@ -17,7 +17,7 @@ interface Option {
   refusal: string | null
 }
 
-/** Events of a document that left here, oldest first, and possible ones. Refuses ids of others. */
+/** Events sent for a document, oldest first, and events possible now. Refuses ids of others. */
 export async function readHistory(ctx: Pick<Context, 'db' | 'ids' | 'config'>, workspaceId: number, publicId: string) {
   const id = ctx.ids.decode(workspaceId, publicId)
   const found =
