@@ -7,7 +7,7 @@ import { WebSocket, WebSocketServer } from 'ws'
 
 // The processes that hub.ts starts, each with one part. A connection takes a descriptor at either end and two at the door.
 
-/** Requests that a part takes. */
+/** What a part is asked for, and what it returns. */
 interface PartRequests {
   api: { url: string; memory: number }
   bare: { url: string; memory: number; send: number }

@@ -11,7 +11,7 @@ import type { Config } from '@vigia/server/start'
 import { keepChild, lastLines } from './children.ts'
 
 const namesOfKeys = ['MASTER_KEY', 'NEW_MASTER_KEY']
-// Backup settings, which belong together; the signer does not need them.
+// Of copies: the signer has nothing to do with them, and the two go together.
 const namesOfCopies = ['BACKUP_DIR', 'BACKUP_KEY']
 
 /** Takes the keys out of `env`, and returns them: what is started from then on inherits nothing of them. */
@@ -26,7 +26,7 @@ export function takeKeys(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 
 interface SignerProcess {
   reach: ReachSigner
-  /** Path on which it listens. */
+  /** Where it listens. */
   socket: string
   [Symbol.asyncDispose](): Promise<void>
 }

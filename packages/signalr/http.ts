@@ -14,7 +14,7 @@ const statusTexts: Record<number, string> = {
   503: 'Service Unavailable',
 }
 
-/** A request answered with only a status. */
+/** A request that is answered with a status and no more. */
 export class HubRefusal extends Error {
   override name = 'HubRefusal'
   readonly status: number

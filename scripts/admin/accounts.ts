@@ -10,6 +10,7 @@ import { moment, printable } from './screen.ts'
 const usage =
   'Use: npm run admin -- conta criar --email E --nome N, conta excluir --email E [--agora] [--fazer], conta manter --email E, conta confirmar --email E, ou conta duas-etapas --email E (desliga).'
 
+/** What `npm run admin -- conta` is asked to do. */
 interface AccountOrder {
   task: 'create' | 'delete' | 'keep' | 'confirm' | 'second-factor'
   email: string
@@ -107,7 +108,7 @@ export function readAccountOrder(args: string[]): AccountOrder {
 
 type Listed = NonNullable<Awaited<ReturnType<typeof findPlan>>>
 
-/** Describes a planned deletion for a terminal. */
+/** What a deletion would do, for a terminal. */
 export function describePlan(
   { name, emails, companies }: Pick<Listed, 'name' | 'emails' | 'companies'>,
   now: boolean,

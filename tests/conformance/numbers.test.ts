@@ -3,7 +3,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Client, newClient } from '../support/client.ts'
 import { type Product, startProduct } from '../support/product.ts'
-import { fill } from '../support/volume.ts'
+import { dueOf, fill } from '../support/volume.ts'
 
 // Every number of the dashboard and of Prazos is compared with the list that its link opens. apps/web/documents/list/filters.test.ts shows that the
 // address and the query of such a link are the same filter.
@@ -23,6 +23,9 @@ const rows = [
      from document where workspace_id = $1 group by 1, 2, 3, 4, 5, 6`,
   // Authorised in the last hundred days, so that each deadline ends on some day.
   `update document set authorized_at = now() - (nsu % 2400) * interval '1 hour', complete = complete and nsu % 3 <> 0 where workspace_id = $1`,
+  `update document d set answer_due_at = a.due_at, answer_due = a.due
+     from document o left join lateral (${dueOf('o.type', 'o.roles', 'o.status', 'o.complete', 'o.authorized_at')}) a on true
+    where d.workspace_id = $1 and o.workspace_id = $1 and o.id = d.id`,
   `update company set archived_at = now() where workspace_id = $1 and name = 'FILIAL 1 LTDA'`,
   `insert into company_family select workspace_id, id, 0, 2 from company where workspace_id = $1 and name = 'FILIAL 2 LTDA'`,
   `insert into document_reliance (workspace_id, document_id, company_id, checked_at, altered_at, altered_by)

@@ -295,7 +295,7 @@ test('who did what, when and from where, by kind, words and days, all in the add
   const file = await downloading
   expect(file.suggestedFilename()).toMatch(/^Auditoria \d{4}-\d\d-\d\d às \d\dh\d\d\.csv$/)
   expect(await readFile(await file.path(), 'utf8')).toMatch(/^\ufeff"registro";[\s\S]*"Entrou\."/)
-  // The download is audited, too.
+  // Who took it away is written down too.
   await page.reload()
   await expect.poll(() => rows.count()).toBe(4)
 

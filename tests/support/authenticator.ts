@@ -45,7 +45,7 @@ export function createAuthenticator({ origin, verified = true }: AuthenticatorOp
   }
   return {
     credentialId: credential.id,
-    /** State that applies from now on. */
+    /** What it does from now on. */
     state,
     /** `RegistrationResponseJSON` for what the server asked. */
     register(options: Challenge) {

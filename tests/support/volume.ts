@@ -80,15 +80,23 @@ function draft(volume: Volume): string {
                 from generate_series(1, ${documents}) i) drawn) dated) placed`
 }
 
+/** The answer that is due (`due_at`, `due`) to documents that nobody answered from here, as SQL. */
+export function dueOf(type: string, roles: string, status: string, complete: string, authorized: string): string {
+  return `select ${authorized} + days * interval '1 day' as due_at, due
+      from (values (0, 2, '{1,2}'::int[], 10, 210210), (0, 2, '{1,2,8}', 90, 210200), (2, 128, '{1,2,7}', 45, 610110)) v (type, role, statuses, days, due)
+     where v.type = ${type} and ${roles} & v.role <> 0 and ${status} = any (v.statuses) and ${authorized} > now() - days * interval '1 day'
+       and (due <> 210210 or not ${complete}) order by days limit 1`
+}
+
 const insertDocuments = `
   insert into document (workspace_id, company_id, issued_at, issued_offset, created_at, authorized_at, nsu, supplier_id, number, event_code,
-                        type, series, roles, status, base_status, complete, amount, chave)
+                        type, series, roles, status, base_status, complete, amount, chave, answer_due_at, answer_due)
   select d.workspace_id, d.company_id, d.issued_at, -180, d.created_at, d.created_at, d.i, d.supplier_id, d.i % 200000 + 1,
          case t.status when 2 then 100 when 3 then 110111 when 1 then 0 when 6 then 210200 when 4 then 210220 when 5 then 210240 when 7 then 110110 else 210210 end,
          d.type, 1, r.roles, t.status, case when t.status in (1, 3) then t.status else 2 end, t.status <> 1,
          round((exp(4 + 6 * random()))::numeric, 2),
          '35' || to_char(d.issued_at, 'YYMM') || s.tax_id || case d.type when 0 then '55' else '57' end || '001' || lpad((d.i % 200000 + 1)::text, 9, '0') || '1'
-           || lpad(d.i::text, 8, '0') || d.i % 10
+           || lpad(d.i::text, 8, '0') || d.i % 10, a.due_at, a.due
     from draft d
     join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id,
     lateral (select (case when d.type = 0 then
@@ -101,4 +109,5 @@ const insertDocuments = `
                case when d.situation < 0.60 then 2 when d.situation < 0.83 then 8 when d.situation < 0.93 then 6 when d.situation < 0.97 then 1 when d.situation < 0.995 then 3
                     when d.situation < 0.998 then 4 else 5 end
              else case when d.situation < 0.94 then 2 when d.situation < 0.97 then 3 else 7 end end)::smallint as status) t
+    left join lateral (${dueOf('d.type', 'r.roles', 't.status', 't.status <> 1', 'd.created_at')}) a on true
    order by d.created_at`

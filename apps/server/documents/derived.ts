@@ -2,7 +2,16 @@ import { sql } from 'kysely'
 import type { WithDatabase } from '../platform/context.ts'
 import { recordsOf } from './store.ts'
 
-const types = { alert_band: 'smallint', reform: 'smallint', misfits: 'boolean', ibs: 'bigint', cbs: 'bigint' }
+const types = {
+  alert_band: 'smallint',
+  reform: 'smallint',
+  misfits: 'boolean',
+  ibs: 'bigint',
+  cbs: 'bigint',
+  answer_due_at: 'timestamptz',
+  answer_due: 'int',
+  own_answers: 'jsonb',
+}
 
 /**
  * Writes columns of documents that others decide and lists show, in the transaction that decides them. The documents are locked by id, so that two

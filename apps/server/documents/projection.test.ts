@@ -23,6 +23,7 @@ function received(pages: readonly Arrival[][], cnpj: string = company) {
         events: [...events.values()].filter(({ chave }) => touched.has(chave)).map(withoutTexts),
       },
       rows,
+      { cnpj, now: new Date() },
     )
     for (const row of changes.documents) documents.set(row.chave, row)
     for (const row of changes.standings) documents.set(row.chave, { ...documents.get(row.chave)!, ...row })
@@ -45,7 +46,7 @@ const keyOf = ({ chave, tp_evento, sequence, orgao }: Changes['undone'][number])
 const placeOf = ({ issued_at, amount, roles, status }: Omit<Move, 'sign'>) =>
   [issued_at, amount, roles, status].join(' ')
 // As they are read from the tables.
-const withoutFacts = ({ search: _, ...row }: ProjectedDocument) => row
+const withoutFacts = ({ search: _, ...row }: ProjectedDocument) => ({ ...row, own_answers: null })
 const withoutTexts = ({ happened_at: _, ...row }: EventRow) => row
 
 test('whatever comes in whatever order and pages, the rows are those of one page with everything', () => {

@@ -1,4 +1,5 @@
 import { localTime } from '@vigia/dfe/document'
+import type { OwnAnswer } from '@vigia/dfe/families/family'
 import { eventKind, familyById, keyOf } from '@vigia/dfe/families/lookup'
 import { nfeRole } from '@vigia/dfe/families/nfe'
 import { status } from '@vigia/dfe/families/statuses'
@@ -8,6 +9,7 @@ import { rolesOf } from '@vigia/dfe/roles'
 import { searchable } from '../platform/text.ts'
 import type { Arrival } from './arrival.ts'
 import type { ChangeKind } from './changes.ts'
+import { answersIn, dueOf } from './due.ts'
 import {
   bestCopy,
   bestEvents,
@@ -79,10 +81,13 @@ export interface EventRow extends EventClaim {
 }
 
 /** What is here already of a document that something arrived for. */
-export type ExistingDocument = Pick<DocumentCopy, 'chave' | 'nsu' | 'complete' | 'issued_at' | 'amount'> &
-  DisplayedStanding
+export type ExistingDocument = Pick<
+  DocumentCopy,
+  'chave' | 'nsu' | 'complete' | 'issued_at' | 'authorized_at' | 'amount'
+> &
+  DisplayedStanding & { own_answers: OwnAnswer[] | null }
 /** What is here already of an event of such a document. */
-export type ExistingEvent = EventClaim & Pick<EventRow, 'chave' | 'undone'>
+export type ExistingEvent = EventClaim & Pick<EventRow, 'chave' | 'undone' | 'author'>
 
 /** Subtracts (-1) or adds (+1) one document in the counters. */
 export type Move = Pick<ProjectedDocument, 'issued_at' | 'amount' | 'roles' | 'status'> & { sign: 1 | -1 }
@@ -133,6 +138,7 @@ export function rowsOf(
 export function project(
   existing: { documents: readonly ExistingDocument[]; events: readonly ExistingEvent[] },
   arrived: ArrivedRows,
+  { cnpj, now }: { cnpj: string; now: Date },
   replaced: Replaced = { status: status.authorized, chaves: new Set() },
 ): Changes {
   const changes: Changes = {
@@ -154,7 +160,11 @@ export function project(
     const undone = undoneOf(known)
     addEvents(changes, known, undone)
     const least = replaced.chaves.has(chave) ? [replaced.status] : []
-    addDocument(changes, before.get(chave), copies.get(chave) ?? [], least, (base) => standingOf(base, known, undone))
+    addDocument(changes, before.get(chave), copies.get(chave) ?? [], least, (base, best) => {
+      const standing = standingOf(base, known, undone)
+      const own = [...answersIn(known, cnpj), ...(before.get(chave)?.own_answers ?? [])]
+      return { ...standing, ...dueOf({ ...best, ...standing }, own, now) }
+    })
   }
   return changes
 }
@@ -179,16 +189,18 @@ function addDocument(
   before: ExistingDocument | undefined,
   copies: ArrivedRows['documents'],
   statuses: readonly number[],
-  stand: (base: Pick<DisplayedStanding, 'base_status' | 'roles'>) => DisplayedStanding,
+  stand: (
+    base: Pick<DisplayedStanding, 'base_status' | 'roles'>,
+    best: Pick<DocumentCopy, 'chave' | 'complete' | 'authorized_at'>,
+  ) => DisplayedStanding,
 ): void {
   const all = [...(before ? [before] : []), ...copies]
   if (all.length === 0) return
   const best = bestCopy<ExistingDocument | ArrivedRows['documents'][number]>(all)
-  const standing = stand({
-    // A copy that is not the best may still add a role or a heavier status (a summary of a cancelled note).
-    base_status: heaviestStatus([...all.map(({ base_status }) => base_status), ...statuses]),
-    roles: all.reduce((mask, { roles }) => mask | roles, 0),
-  })
+  // A copy that is not the best may still add a role or a heavier status (a summary of a cancelled note).
+  const base_status = heaviestStatus([...all.map(({ base_status }) => base_status), ...statuses])
+  const roles = all.reduce((mask, { roles }) => mask | roles, 0)
+  const standing = stand({ base_status, roles }, best)
   if ('search' in best) changes.documents.push({ ...best, ...standing })
   else if (isSame(best, standing)) return
   else changes.standings.push({ chave: best.chave, ...standing })
@@ -222,7 +234,8 @@ function changesOf(
 const isShownSame = (a: DisplayedStanding, b: DisplayedStanding) =>
   a.roles === b.roles && a.status === b.status && a.event_code === b.event_code && a.event_text === b.event_text
 
-const isSame = (a: DisplayedStanding, b: DisplayedStanding) => isShownSame(a, b) && a.base_status === b.base_status
+const isSame = (a: DisplayedStanding, b: DisplayedStanding) =>
+  isShownSame(a, b) && a.base_status === b.base_status && a.answer_due_at === b.answer_due_at
 
 const moveOf = (
   { issued_at, amount }: Pick<DocumentCopy, 'issued_at' | 'amount'>,

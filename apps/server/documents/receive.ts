@@ -134,7 +134,7 @@ async function ingest(
   const existing = await loadExisting({ db }, place, [...new Set([...chaves, ...(replaced?.chaves ?? [])])])
   // As late as possible: threads verify while the transaction does what needs no proof.
   const proofs = await Promise.all(fresh.map(({ proof }) => proof ?? null))
-  const changes = project(existing, rowsOf(fresh, to.cnpj, proofs), replaced)
+  const changes = project(existing, rowsOf(fresh, to.cnpj, proofs), { cnpj: to.cnpj, now: new Date() }, replaced)
   const ids = await writeChanges({ db }, place, changes)
   const isKnown = new Set(existing.events.map(eventKey))
   // What is read again was here when it was relied on.

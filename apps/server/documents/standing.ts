@@ -41,6 +41,9 @@ export interface DisplayedStanding {
   event_code: number
   /** The words of an event that our table does not know. */
   event_text: string | null
+  /** The last instant for the answer that is due, ISO 8601 in UTC, and its tpEvento; null: none is. */
+  answer_due_at: string | null
+  answer_due: number | null
 }
 
 const cancellationRank = 100
@@ -155,7 +158,7 @@ export function standingOf<Event extends EventClaim>(
   base: Pick<DisplayedStanding, 'base_status' | 'roles'>,
   events: readonly Event[],
   undone: ReadonlySet<Event>,
-): DisplayedStanding {
+): Omit<DisplayedStanding, 'answer_due_at' | 'answer_due'> {
   const { base_status } = base
   const registered = events.filter((event) => event.rank > 0)
   // What is undone gives no status, but still says who may read the document: the documents did arrive.

@@ -137,13 +137,17 @@ export async function loadExisting(
   // Documents and events in one round trip; what JSON numbers do not hold exactly comes as text.
   const { rows } = await sql<{ documents: Stored<ExistingDocument>[]; events: Stored<ExistingEvent>[] }>`
     select (select coalesce(json_agg(d), '[]')
-              from (select chave, nsu::text, complete, issued_at, amount::text, ${list(standingNames)} from ${found}) d) as documents,
+              from (select chave, nsu::text, complete, issued_at, authorized_at, amount::text, own_answers, ${list(standingNames)} from ${found}) d) as documents,
            (select coalesce(json_agg(e), '[]')
-              from (select chave, undone, ${list(claimNames.filter((name) => name !== 'nsu'))}, nsu::text
+              from (select chave, undone, author, ${list(claimNames.filter((name) => name !== 'nsu'))}, nsu::text
                 from document_event where ${wanted}) e) as events`.execute(db)
   const { documents, events } = rows[0]!
   return {
-    documents: documents.map((document) => ({ ...document, nsu: BigInt(document.nsu) })),
+    documents: documents.map((document) => ({
+      ...document,
+      nsu: BigInt(document.nsu),
+      answer_due_at: document.answer_due_at && new Date(document.answer_due_at).toISOString(),
+    })),
     events: events.map((event) => ({
       ...event,
       nsu: BigInt(event.nsu),
@@ -208,6 +212,8 @@ const standingTypes: Types<DisplayedStanding> = {
   base_status: 'smallint',
   event_code: 'int',
   event_text: 'text',
+  answer_due_at: 'timestamptz',
+  answer_due: 'int',
 }
 const claimTypes: Types<EventClaim> = {
   tp_evento: 'int',

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { chaveCheckDigit } from '@vigia/dfe/chave'
+import type { WithDatabase } from '../platform/context.ts'
 import { readArrival } from './arrival.ts'
+import { decideDue } from './decide-due.ts'
 
 /** Small documents with just what the product reads, for tests of what happens to them afterwards. */
 export interface NoteOptions {
@@ -146,6 +148,12 @@ export function eventoCte(tpEvento: number, options: TransportOptions & EventOpt
 /** `xml` as it would arrive at position `nsu`. */
 export function arrive(nsu: number, xml: string | Buffer, schema = 'qualquer_v1.00.xsd') {
   return readArrival(BigInt(nsu), schema, gzipSync(xml))
+}
+
+/** Decides what is due to all documents of a workspace after a test wrote them by itself; `ctx.db` is inside it. */
+export async function decideAll({ db }: WithDatabase, workspaceId: number): Promise<void> {
+  const rows = await db.selectFrom('document').select('id').where('workspace_id', '=', workspaceId).execute()
+  await decideDue({ db }, workspaceId, new Date(), new Map(rows.map(({ id }) => [id, null])))
 }
 
 /** Bytes that are no gzip stream. */

@@ -16,7 +16,7 @@ import { type ServiceCode, serviceOf } from '../platform/service.ts'
 import type { AskedEnding } from './announcements.ts'
 import { lockRequests, replaceCiencias } from './requests.ts'
 import { judge } from './rules.ts'
-import { noteSettled } from './settled.ts'
+import { noteSettled, writeAnswers } from './settled.ts'
 import { type Candidate, loadCandidates } from './subjects.ts'
 import { numbersText } from './texts.ts'
 import { approvedMark, areTwo, isLaterRequest, isRival, mayAnswerFor, personOf } from './two-people.ts'
@@ -180,6 +180,7 @@ async function approve(
   }
   for (const [tpEvento, some] of approved)
     if (conclusive.includes(tpEvento)) await replaceCiencias({ db }, workspaceId, tpEvento, some)
+  await writeAnswers({ db }, workspaceId, answers)
   return outcomes
 }
 

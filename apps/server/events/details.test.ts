@@ -10,6 +10,7 @@ import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { serveRoutes } from '../platform/http/http.ts'
 import { readSent } from './history.ts'
+import { writeAnswers } from './settled.ts'
 import {
   author,
   type CteOptions,
@@ -104,6 +105,7 @@ async function send(chave: string, sending: Sending): Promise<void> {
         ...(state === 'rejected' && { answered_at: at }),
       })
       .execute()
+    await writeAnswers({ db }, office.workspaceId, [{ documentId: document.id }])
   })
 }
 

@@ -1,19 +1,26 @@
 import type { DocumentRow } from '@vigia/contract/documents'
 import type { OpenManifestation } from '@vigia/contract/manifestation'
+import { answerOf } from '@vigia/dfe/families/lookup'
 import fc from 'fast-check'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { z } from 'zod'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { runs } from '../../../tests/support/seed.ts'
 import type { Arrival } from '../documents/arrival.ts'
+import { decideOverdue } from '../documents/decide-due.ts'
 import { documentRoutes } from '../documents/routes.ts'
 import { arrive, chaveOf, evento, eventoCte, nfeProc, resNFe } from '../documents/testing.ts'
 import type { Context } from '../platform/context.ts'
-import { inWorkspace } from '../platform/database.ts'
+import { inCapture, inWorkspace } from '../platform/database.ts'
 import { serveRoutes } from '../platform/http/http.ts'
 import type { Service } from '../platform/service.ts'
+import { claimBatch } from './queue.ts'
+import { requestEvents } from './requests.ts'
 import { manifestationRoutes } from './routes.ts'
-import { author, contextOf, cteChave, cteProc, daysAgo, newOffice, store } from './testing.ts'
+import { writeAnswers } from './settled.ts'
+import { type Settled, settle } from './settlement.ts'
+import { author, contextOf, cteChave, cteProc, daysAgo, dueDiffers, newOffice, type Office, store } from './testing.ts'
 
 // The deadline that a row shows against what may be sent about its document, for documents of many kinds.
 
@@ -154,6 +161,7 @@ test.each(['nfe', 'cte'] as const)(
           kinds.flatMap((one, index) => arrivalsOf(one, index + 1)),
         )
         await send(office, kinds)
+        expect(await dueDiffers(ctx, office.workspaceId)).toEqual([])
         const app = await serveRoutes(
           ctx,
           [...documentRoutes(async () => []), ...manifestationRoutes],
@@ -185,6 +193,66 @@ test.each(['nfe', 'cte'] as const)(
   },
 )
 
+test('whatever happens in whatever order, and however much time passes, the columns say what is due', async () => {
+  const later = fc.constantFrom(0, 0, 1, 8, 40, 100)
+  const outcome = fc.constantFrom('registered', 'rejected', 'unconfirmed', 'elsewhere', 'sending')
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.oneof(kind('nfe'), kind('cte')), { minLength: 12, maxLength: 12 }),
+      fc.infiniteStream(fc.nat(1_000)),
+      fc.infiniteStream(outcome),
+      fc.array(later, { minLength: 3, maxLength: 3 }),
+      async (kinds, chance, outcomes, days) => {
+        await inCapture(ctx, ({ db }) => sql`update outgoing_event set next_at = 'infinity'`.execute(db))
+        const office = await newOffice(ctx, { certificate: null })
+        const { workspaceId } = office
+        const steps = kinds.flatMap((one, index) => [
+          ...arrivalsOf(one, index + 1).map((arrival) => () => store(ctx, office, one.service, [arrival])),
+          ...one.events.map(({ tpEvento }) => async () => {
+            const document = await findDocument(office, chave(one, index + 1))
+            const answer = answerOf(one.service, tpEvento)
+            if (!document || !answer) return
+            const documents = [ctx.ids.encode(workspaceId, document)]
+            const request = { service: one.service, kind: answer, documents, justification: 'a pedido do cliente' }
+            await requestEvents(ctx, office.session, request, 0)
+          }),
+          () => settleSome(outcomes),
+        ])
+        const order = steps.map((step) => ({ step, place: chance.next().value })).sort((a, b) => a.place - b.place)
+        for (const { step } of order) await step()
+        expect(await dueDiffers(ctx, workspaceId)).toEqual([])
+        let now = Date.now()
+        for (const passing of days) {
+          now += passing * 86_400_000
+          await decideOverdue(ctx, new Date(now))
+          expect(await dueDiffers(ctx, workspaceId, new Date(now))).toEqual([])
+        }
+      },
+    ),
+    { numRuns: 1 + runs(12) },
+  )
+})
+
+const findDocument = (office: Office, chave: string) =>
+  inWorkspace(ctx, office.workspaceId, async ({ db }) => {
+    const row = await db.selectFrom('document').select('id').where('chave', '=', chave).executeTakeFirst()
+    return row?.id
+  })
+
+// The outcomes of what may leave now.
+async function settleSome(outcomes: Iterator<string>): Promise<void> {
+  const batch = await claimBatch(ctx)
+  if (!batch) return
+  const settled = batch.events.map((event) => {
+    const how = outcomes.next().value
+    const isElsewhere = how === 'elsewhere' && [210200, 210220, 210240].includes(event.tpEvento)
+    const state = how === 'elsewhere' ? (isElsewhere ? 'unconfirmed' : 'registered') : how
+    const said = isElsewhere ? { said: { cStat: 573, xMotivo: 'Duplicidade' } } : {}
+    return { ready: { event, signed: null }, consequence: { state, message: 'x' }, ...said } as unknown as Settled
+  })
+  await settle(ctx, batch, settled, 1)
+}
+
 async function send(office: Awaited<ReturnType<typeof newOffice>>, kinds: Kind[]): Promise<void> {
   await inWorkspace(ctx, office.workspaceId, async ({ db }) => {
     const documents = await db.selectFrom('document').select(['id', 'chave', 'type']).execute()
@@ -212,5 +280,7 @@ async function send(office: Awaited<ReturnType<typeof newOffice>>, kinds: Kind[]
           .execute()
       }
     }
+    const about = documents.map(({ id }) => ({ documentId: id }))
+    await writeAnswers({ db }, office.workspaceId, about)
   })
 }

@@ -1,13 +1,13 @@
 import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { cnpjBase } from '@vigia/dfe/cnpj'
-import { ciencia, cienciaTerms, conclusive, nfe } from '@vigia/dfe/families/nfe'
+import { ciencia, conclusive, nfe } from '@vigia/dfe/families/nfe'
 import { status } from '@vigia/dfe/families/statuses'
 import { sql } from 'kysely'
 import { nameOfAuthor } from '../accounts/authors.ts'
 import * as captures from '../capture/capture.ts'
 import type { CapturesOfCertificates } from '../companies/registration.ts'
 import { isShown, readShown } from '../companies/switches.ts'
-import { isOpen } from '../documents/deadlines.ts'
+import { dueUntil } from '../documents/due.ts'
 import { isDoubted, isJudgedOrLate } from '../insights/alerts/alerts.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace, inCapture, inWorkspace, readWorkspace } from '../platform/database.ts'
@@ -17,6 +17,7 @@ import { type AnswerRule, decide, readAnswerRules, reasonOf, sends } from './ans
 import { certificateCodes } from './outcomes.ts'
 import { lockRequests } from './requests.ts'
 import { recipient } from './rules.ts'
+import { writeAnswers } from './settled.ts'
 
 // Answers of the destinatário, and cancellations.
 const decisive = [ciencia, ...conclusive, 110111, 110112]
@@ -66,15 +67,8 @@ async function queueCiencias({ db }: WithDatabase, queue: CienciaQueue): Promise
     select o.chave from outgoing_event o
      where o.workspace_id <> ${workspaceId} and o.cnpj = ${cnpj} and o.tp_evento = ${ciencia}::int
        and o.state in ('waiting', 'sending') and o.next_at <= now()`.execute(db)
-  // The day of São Paulo decides which deadline holds.
-  const held = cienciaTerms
-    .toReversed()
-    .map(
-      ({ since, hours }) =>
-        sql`when (d.authorized_at at time zone 'America/Sao_Paulo')::date >= ${since}::date then ${hours}::int`,
-    )
   // A note is authorised thirty days after its emission at the latest.
-  const { numAffectedRows = 0n } = await sql`
+  const { rows: queued } = await sql<{ documentId: bigint }>`
     with released as materialized (
     select d.workspace_id, d.company_id, d.id, d.type, ${cnpj}::text as cnpj, d.chave, ${ciencia}::int as tp_evento, 1 as sequence,
            'Na fila de envio à SEFAZ.' as message, coalesce((${rules.map(reasonOf)}::text[])[r.rule + 1], ${why}::text) as why,
@@ -87,7 +81,7 @@ async function queueCiencias({ db }: WithDatabase, queue: CienciaQueue): Promise
        and d.issued_at > now() at time zone 'UTC' - interval '60 days'
        -- Neither trial nor plan lasts: nothing is answered by itself.
        and exists (select 1 from workspace w where w.id = ${workspaceId} and w.paused_at is null)
-       and d.authorized_at + (case ${sql.join(held, sql` `)} end) * interval '1 hour' > now() + ${reserveHours} * interval '1 hour'
+       and d.answer_due = ${ciencia}::int and d.answer_due_at > now() + ${reserveHours} * interval '1 hour'
        and not exists (select 1 from document_event e
                         where e.workspace_id = ${workspaceId} and e.company_id = d.company_id and e.chave = d.chave
                           and e.tp_evento = any (${decisive}::int[]) and e.rank > 0)
@@ -102,15 +96,15 @@ async function queueCiencias({ db }: WithDatabase, queue: CienciaQueue): Promise
        -- A document in doubt waits for a person, and one that was not looked at yet waits for that.
        and ${isJudgedOrLate(workspaceId)} and not ${isDoubted(workspaceId)}
      -- What ends first leaves first.
-     order by d.authorized_at, d.id)
+     order by d.answer_due_at, d.id)
     insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, message, why, rule_id)
-    select * from released on conflict do nothing`.execute(db)
-  return Number(numAffectedRows)
+    select * from released on conflict do nothing returning document_id as "documentId"`.execute(db)
+  await writeAnswers({ db }, workspaceId, queued)
+  return queued.length
 }
 
 // The term is ten days; a person is told on the seventh.
 const toldHours = 3 * 24
-const longestHours = Math.max(...cienciaTerms.map(({ hours }) => hours))
 const toldMax = 50
 
 /** Tells people of each note, once, whose automatic Ciência an alert holds back and which has three days left to be answered. */
@@ -123,10 +117,8 @@ export async function tellWithheld(ctx: WithDatabase, workspaceId: number): Prom
         join company c on c.workspace_id = ${workspaceId} and c.id = d.company_id and c.active and ${isShown(workspaceId, 'd', sql`${recipient}::int`)}
         join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id
         cross join lateral (${decide(workspaceId, answerRules, sql`(c.acknowledges_since is not null)`)}) r
-       where d.workspace_id = ${workspaceId} and d.type = ${nfe.code}::int and not d.complete and ${isOpen}
+       where ${dueUntil(workspaceId, nfe.code, new Date(Date.now() + toldHours * 3_600_000))} and d.answer_due = ${ciencia}
          and d.status = ${status.summary}::int and d.roles & ${recipient}::int <> 0
-         and d.authorized_at > now() - ${longestHours}::int * interval '1 hour'
-         and d.authorized_at < now() - ${longestHours - toldHours}::int * interval '1 hour'
          and r.leaves and ${isDoubted(workspaceId)}
          and exists (select from workspace w where w.id = ${workspaceId} and w.paused_at is null)
          and not exists (select from notice n where n.workspace_id = ${workspaceId} and n.key = 'ciencia-retida:' || d.id)

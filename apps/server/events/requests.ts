@@ -21,7 +21,7 @@ import type { Tables } from '../platform/tables.ts'
 import { correctionsOf } from './corrections.ts'
 import { findHoldups } from './holdups.ts'
 import { judge, type Verdict } from './rules.ts'
-import { noteSettled } from './settled.ts'
+import { noteSettled, writeAnswers } from './settled.ts'
 import { type Candidate, loadCandidates, loadNames, type Named, type Outgoing } from './subjects.ts'
 import { findSuggestions } from './suggestions.ts'
 import { numbersText, outgoingText } from './texts.ts'
@@ -244,6 +244,7 @@ async function place(
   const written = await db.insertInto('outgoing_event').values(rows).returning(['id', 'document_id', 'state']).execute()
   const leaving = written.filter(({ state }) => state === 'waiting')
   if (conclusive.includes(kind.tpEvento)) await replaceCiencias({ db }, session.workspaceId, kind.tpEvento, leaving)
+  await writeAnswers({ db }, session.workspaceId, candidates)
   await tellAsked({ db }, session, asked)
   const idOf = new Map(written.map((row) => [row.document_id, row.id]))
   const placedNow = candidates.filter(({ documentId }) => idOf.has(documentId))
@@ -253,11 +254,13 @@ async function place(
 }
 
 // The same bytes leave: the authority registers them once, or says that it has them.
-async function sendAgain({ db }: WithDatabase, session: Session, { type, number, outgoing }: Candidate, id: bigint) {
+async function sendAgain({ db }: WithDatabase, session: Session, candidate: Candidate, id: bigint) {
+  const { type, number, outgoing } = candidate
   await sql`
     update outgoing_event
        set state = 'sending', message = 'Na fila de envio à SEFAZ, de novo.', next_at = now(), sent_at = null, failures = 0
      where workspace_id = ${session.workspaceId} and id = ${id} and state = 'unconfirmed'`.execute(db)
+  await writeAnswers({ db }, session.workspaceId, [candidate])
   const name = eventName(type, outgoing.find((event) => event.id === id)!.tpEvento)
   await recordAudit({ db }, session, 'manifestacao', `Enviou de novo ${name} do documento número ${number}.`)
 }

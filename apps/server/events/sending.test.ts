@@ -31,6 +31,7 @@ import type { Said } from './protocols/protocol.ts'
 import { type Batch, claimBatch, kindsOfTurn, turn as turnOfEvents } from './queue.ts'
 import { requestAgain, requestEvents } from './requests.ts'
 import { sendBatch } from './sending.ts'
+import { writeAnswers } from './settled.ts'
 import { type Settled, settle } from './settlement.ts'
 import { prepareBatch, type ReadyEvent } from './signing.ts'
 import {
@@ -40,6 +41,7 @@ import {
   cteChave,
   cteProc,
   daysAgo,
+  dueDiffers,
   giveCertificate,
   newOffice,
   type Office,
@@ -73,6 +75,7 @@ afterEach(async () => {
   )
   for (const { state, told } of rows)
     expect(told, state).toBe(['registered', 'rejected', 'unconfirmed'].includes(state) ? 1 + sentAgain : 0)
+  expect(await dueDiffers(ctx, office.workspaceId)).toEqual([])
 })
 // An event that ended without confirmation ends, and is told, once more.
 let sentAgain = 0
@@ -303,6 +306,7 @@ describe('a claim', () => {
     for (let batch = await claimBatch(ctx); batch; batch = await claimBatch(ctx)) {
       taken.push(batch.events.length)
       await change(sql`lease_until = null, state = 'registered' where lease_until is not null`)
+      await inWorkspace(ctx, office.workspaceId, (inside) => writeAnswers(inside, office.workspaceId, batch!.events))
     }
     expect(taken.sort()).toEqual([1, 1, 2])
   })

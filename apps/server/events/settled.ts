@@ -1,5 +1,7 @@
+import type { OwnAnswer } from '@vigia/dfe/families/family'
 import { sql } from 'kysely'
 import { noteChanges } from '../documents/changes.ts'
+import { decideDue } from '../documents/decide-due.ts'
 import type { WithDatabase } from '../platform/context.ts'
 import { announce } from '../platform/outbox.ts'
 import type { EventResults } from './announcements.ts'
@@ -16,6 +18,28 @@ export function noteSettled(
     workspaceId,
     events.map(({ id, documentId }) => ({ documentId, kind: 'answered', eventId: id })),
   )
+}
+
+// Of an event that is another system's the authority does not tell whether it stands, but some final answer does.
+const isAnswered = sql`(o.state = 'registered' or o.state = 'unconfirmed' and o.c_stat is not null)`
+
+/** Writes what left from here into its documents and decides what is due to them, in the transaction `ctx.db` that changed it. */
+export async function writeAnswers(
+  { db }: WithDatabase,
+  workspaceId: number,
+  about: readonly { documentId: bigint }[],
+): Promise<void> {
+  const ids = about.map(({ documentId }) => documentId)
+  if (ids.length === 0) return
+  const { rows } = await sql<OwnAnswer & { id: bigint }>`
+    select o.document_id as id, o.tp_evento as "tpEvento", o.sequence, not ${isAnswered} as pending
+      from outgoing_event o
+     where o.workspace_id = ${workspaceId} and o.document_id = any (${ids}::bigint[])
+       and (${isAnswered} or o.state in ('waiting', 'sending'))
+     order by o.id`.execute(db)
+  const answers = Map.groupBy(rows, ({ id }) => id)
+  const sent = ids.map((id) => [id, (answers.get(id) ?? []).map(({ id: _, ...answer }) => answer)] as const)
+  await decideDue({ db }, workspaceId, new Date(), new Map(sent))
 }
 
 const moreToFollowMs = 15_000

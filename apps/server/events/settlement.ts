@@ -18,7 +18,7 @@ import {
 import type { Said } from './protocols/protocol.ts'
 import { protocols } from './protocols.ts'
 import type { Batch } from './queue.ts'
-import { announceResults, noteSettled } from './settled.ts'
+import { announceResults, noteSettled, writeAnswers } from './settled.ts'
 import type { ReadyEvent } from './signing.ts'
 
 export interface Settled {
@@ -61,6 +61,9 @@ export async function settle(
     if (block) await holdBack(ctx, batch, block.consequence)
     await announceResults(ctx, batch, results)
     if (kept.length > 0) await deliverEvents(ctx, batch, kept)
+    // After the deliveries: they lock the companies of all workspaces in one order.
+    await enterWorkspace(ctx, batch.workspaceId)
+    await writeAnswers(ctx, batch.workspaceId, batch.events)
     return registered
   })
 }

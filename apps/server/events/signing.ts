@@ -25,7 +25,7 @@ import { isAboutCertificate, isSignedAnew, neverTold, overtaken } from './outcom
 import { protocols } from './protocols.ts'
 import type { Batch, QueuedEvent } from './queue.ts'
 import { recipient } from './rules.ts'
-import { announceResults, noteSettled } from './settled.ts'
+import { announceResults, noteSettled, writeAnswers } from './settled.ts'
 import { outgoingText } from './texts.ts'
 import {
   approvedMark,
@@ -64,6 +64,7 @@ export async function prepareBatch(
     const wanted = batch.events
       .filter((event) => !settled.includes(event.id))
       .map((event) => ({ ...event, rivalAt: rivals.get(event.id) ?? null }))
+    if (settled.length > 0) await writeAnswers(ctx, batch.workspaceId, batch.events)
     if (wanted.length === 0) return null
     const opened = await takeCertificate(
       ctx,
@@ -78,12 +79,15 @@ export async function prepareBatch(
     const refused = wanted.filter((event) => refusedBefore(event, opened.pem))
     await postpone(ctx, batch, refused, sameCertificate)
     const ready: ReadyEvent[] = []
+    const ended: QueuedEvent[] = []
     for (const event of wanted.filter((event) => !refused.includes(event))) {
       const signed = await sign(ctx, batch, event, opened)
       const change = 'refusal' in signed ? rejected(signed.refusal) : onItsWay(event, signed.xml)
       if (!(await changeHeld(ctx, batch, event, change))) continue
-      if (!('refusal' in signed)) ready.push({ event, signed })
+      if ('refusal' in signed) ended.push(event)
+      else ready.push({ event, signed })
     }
+    await writeAnswers(ctx, batch.workspaceId, ended)
     return ready.length > 0 ? { opened, ready } : null
   })
 }

@@ -2,7 +2,7 @@ import { nfe } from '@vigia/dfe/families/nfe'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
-import { arrive, evento, resNFe } from '../documents/testing.ts'
+import { arrive, decideAll, evento, resNFe } from '../documents/testing.ts'
 import { markCondition } from '../documents/workflow/remarks.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
@@ -145,11 +145,12 @@ test('no mark stays when the deadline of its day has passed', async () => {
   await store(ctx, office, 'nfe', [summary(1)])
   await save({ resposta: 'sugerir-confirmacao' })
   const authorized = (days: number) =>
-    inside(({ db }) =>
-      sql`update document set authorized_at = now() - ${days} * interval '1 day' where workspace_id = ${office.workspaceId}`.execute(
+    inside(async ({ db }) => {
+      await sql`update document set authorized_at = now() - ${days} * interval '1 day' where workspace_id = ${office.workspaceId}`.execute(
         db,
-      ),
-    )
+      )
+      await decideAll({ db }, office.workspaceId)
+    })
   await authorized(89)
   await reviewSuggestions(ctx, office.workspaceId)
   expect(await marked('confirm')).toEqual([1])

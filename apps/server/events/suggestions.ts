@@ -1,7 +1,7 @@
-import { conclusive, conclusiveTerms, nfe } from '@vigia/dfe/families/nfe'
+import { conclusive, nfe } from '@vigia/dfe/families/nfe'
 import { type RawBuilder, sql } from 'kysely'
 import { isShown } from '../companies/switches.ts'
-import { dueUntil } from '../documents/deadlines.ts'
+import { dueUntil } from '../documents/due.ts'
 import { isOpenStatus } from '../documents/workflow/remarks.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
@@ -64,9 +64,7 @@ const answerOfRule = (answers: readonly (number | null)[]) => sql`(${answers}::i
 
 // Neither answered nor cancelled, as the status of the note tells, and the deadline of its own day lasts. A Ciência is never due longer than the answer.
 function isOpen(workspaceId: number): RawBuilder<unknown> {
-  const now = new Date()
-  const beyondAll = new Date(now.getTime() + (Math.max(...conclusiveTerms.map(({ hours }) => hours)) + 24) * 3_600_000)
-  return sql`${isOpenStatus} and ${dueUntil(workspaceId, nfe.code, now, beyondAll)}`
+  return sql`${isOpenStatus} and ${dueUntil(workspaceId, nfe.code)}`
 }
 
 /** Documents among these for which a rule suggests the answer, decided again because a mark may be an hour old. Sees all of the workspace. */

@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
 import { chaveCheckDigit } from '@vigia/dfe/chave'
+import { familyById } from '@vigia/dfe/families/lookup'
 import { sql } from 'kysely'
 import { newCertificate, type PfxFile } from '../../../tests/support/certificates.ts'
 import { readConfig } from '../config.ts'
@@ -14,6 +16,7 @@ import type { Service } from '../platform/service.ts'
 import { testSigner } from '../platform/signer/testing.ts'
 import { insertAccount, insertCompany, newWorkspace, roomyStorage, testSession } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
+import { loadCandidates } from './subjects.ts'
 
 export const author = '44555666000181'
 
@@ -98,6 +101,26 @@ export async function store(
   cnpj = author,
 ): Promise<void> {
   await inWorkspace(ctx, workspaceId, (ctx) => receive(ctx, { workspaceId, companyId, cnpj }, service, arrivals))
+}
+
+/** The documents of the workspace of which the columns say otherwise than their family what is due. */
+export async function dueDiffers(
+  ctx: Pick<Context, 'db'>,
+  workspaceId: number,
+  now = new Date(),
+): Promise<{ chave: string; told: unknown; open: unknown }[]> {
+  return inWorkspace(ctx, workspaceId, async ({ db }) => {
+    const columns = ['id', 'answer_due_at', 'answer_due'] as const
+    const rows = await db.selectFrom('document').select(columns).where('workspace_id', '=', workspaceId).execute()
+    const told = new Map(rows.map((row) => [row.id, row.answer_due_at && [row.answer_due_at, row.answer_due]]))
+    const candidates = await loadCandidates({ db }, workspaceId, [...told.keys()])
+    return candidates.flatMap(({ documentId, chave, type, own, ...rest }) => {
+      // What the authority never told counts for the number of the next event only.
+      const due = familyById(type).open({ ...rest, own: own.filter(({ doubt }) => doubt !== 'untold') }, now)
+      const both = { told: told.get(documentId), open: due && [due.until, due.tpEvento] }
+      return isDeepStrictEqual(both.told, both.open) ? [] : { chave, ...both }
+    })
+  })
 }
 
 const usual = new Map<string, PfxFile>()

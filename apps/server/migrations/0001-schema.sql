@@ -776,6 +776,11 @@ create table document (
   proof text,
   tp_cte smallint,
   corrects text,
+  -- the last instant of the answer that is due, and its tpEvento; null: none
+  answer_due_at timestamptz,
+  answer_due int,
+  -- answers that left from here or are about to, oldest first: tpEvento, sequence, pending; null: none
+  own_answers jsonb,
   cents bigint not null generated always as ((amount * 100)::bigint) stored,
   -- of its open alert, as in `alert.band`; null: none is open
   alert_band smallint,
@@ -797,14 +802,11 @@ create index document_rare_ix on document (workspace_id, type, status, issued_at
 create index document_supplier_ix on document (workspace_id, supplier_id, type, issued_at, id) include (roles, status, company_id, amount);
 create index document_number_ix on document (workspace_id, number);
 create index document_created_ix on document (workspace_id, created_at);
-create index document_list_ix on document (workspace_id, type, issued_at, id) include (roles, status, company_id, supplier_id, amount, created_at, authorized_at, complete);
+create index document_list_ix on document (workspace_id, type, issued_at, id) include (roles, status, company_id, supplier_id, amount, created_at, answer_due_at);
 create index document_unproved on document (workspace_id, company_id) where complete and proof is null;
--- Deadlines count from the authorisation: these lead to the documents whose deadline is near. Only a summary waits for
--- the Ciência, and there are few.
-create index document_due_ix on document (workspace_id, type, authorized_at) where status <> ALL (array[3, 9]);
-create index document_ciencia_ix on document (workspace_id, type, authorized_at) where not complete and (status <> ALL (array[3, 9]));
 create index document_alert_ix on document (workspace_id, type, issued_at, id) include (alert_band, company_id, amount) where alert_band is not null;
 create index document_reform_ix on document (workspace_id, type, issued_at, id) include (reform, company_id) where reform in (1, 2) or misfits;
+create index document_answer_ix on document (workspace_id, type, answer_due_at) where answer_due_at is not null;
 create index document_corrects_ix on document (workspace_id, corrects) where corrects is not null;
 -- All that a page in any period compares (20 bytes more for each).
 create index document_amount_ix on document (workspace_id, type, cents, issued_at, id) include (roles, status, company_id);

@@ -555,6 +555,9 @@ export interface Tables {
     proof: Optional<string | null>
     tp_cte: Optional<number | null>
     corrects: Optional<string | null>
+    answer_due_at: Optional<Date | null, Date | string | null>
+    answer_due: Optional<number | null>
+    own_answers: Optional<unknown | null, string | null>
     cents: GeneratedAlways<bigint>
     alert_band: Optional<number | null>
     reform: Optional<number | null>

@@ -24,9 +24,9 @@ export interface ProxyPorts {
 }
 
 interface Proxy {
-  /** Log of calls. */
+  /** What it logs of calls. */
   readLog(): Promise<string>
-  /** Log of failed calls, and of the proxy itself. */
+  /** What it says of calls that failed, and of itself. */
   readErrors(): Promise<string>
   /** The certificate that it shows, of localhost. */
   certificate: string

@@ -9,7 +9,7 @@ import { fill, terms } from '../../../../tests/support/volume.ts'
 import { readDashboard } from '../../insights/dashboard/dashboard.ts'
 import { limitTo, openDatabase, pools, readWorkspace } from '../../platform/database.ts'
 import { migrate } from '../../platform/schema/migrate.ts'
-import { dueUntil } from '../deadlines.ts'
+import { dueUntil } from '../due.ts'
 import type { Filter } from './filter.ts'
 import { searchDocuments } from './list.ts'
 
@@ -218,7 +218,7 @@ async function measureDue(name: Name) {
   const count = () =>
     readWorkspace({ db }, idOf(name), ({ db }) =>
       sql<{ n: number }>`select count(*)::int as n from document d
-        where ${dueUntil(idOf(name), 0, new Date(), new Date(Date.now() + 2 * 86_400_000))}`.execute(db),
+        where ${dueUntil(idOf(name), 0, new Date(Date.now() + 2 * 86_400_000))}`.execute(db),
     )
   const { rows } = await count()
   return { found: rows[0]!.n, ...(await manyTimes(20, count)) }

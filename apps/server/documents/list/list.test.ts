@@ -16,7 +16,7 @@ import { createLogger } from '../../platform/log.ts'
 import { testSigner } from '../../platform/signer/testing.ts'
 import { roomyStorage, testSession } from '../../platform/testing.ts'
 import { createVault } from '../../platform/vault.ts'
-import { dueAnswer } from '../deadlines.ts'
+import { decideDue } from '../decide-due.ts'
 import { setDerived } from '../derived.ts'
 import { newOffice, recipient, type TestWorkspace } from '../office.testing.ts'
 import { createPrinter } from '../print/printer.ts'
@@ -72,26 +72,23 @@ describe('against a model in memory', () => {
                                     created_at = (${now} - interval '1 minute' * (id % 5)) at time zone 'UTC' where workspace_id = ${workspace.id}`.execute(
         db,
       )
-      await sql`
-        insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, state, why)
-        select workspace_id, company_id, id, type, '', chave, e.code, e.sequence, (array['waiting', 'registered', 'rejected'])[1 + (id % 3)::int], 'test'
-          from document, lateral (values (case when type = 2 then 610110 when id % 2 = 0 then 210210 else 210200 end, 1), (610111, 1 + id % 2)) e (code, sequence)
-         where workspace_id = ${workspace.id} and id % 4 = 0 and (type = 2 or code <> 610111) returning 1`.execute(db)
-      const { rows } = await sql<{ id: bigint }>`select id from document where workspace_id = ${workspace.id}`.execute(
-        db,
-      )
-      return readRows(
-        db,
-        workspace.id,
-        rows.map(({ id }) => id),
-      )
+      const { rows } = await sql<{ id: bigint; type: number }>`
+        select id, type from document where workspace_id = ${workspace.id}`.execute(db)
+      const ids = rows.map(({ id }) => id)
+      const sent = rows.map(({ id, type }) => {
+        const codes = id % 4n > 0n ? [] : type === 2 ? [610110, 610111] : [id % 8n === 0n ? 210210 : 210200]
+        const sequences = [1, 1 + Number((id / 4n) % 2n)]
+        const pending = id % 3n === 0n
+        return [id, codes.map((tpEvento, place) => ({ tpEvento, sequence: sequences[place]!, pending }))] as const
+      })
+      await decideDue({ db }, workspace.id, new Date(), new Map(sent))
+      return readRows(db, workspace.id, ids)
     })
     expect(rows).toHaveLength(drafts.length)
-    const now = new Date()
     return new Map(
       rows.map((row) => [
         row.chave,
-        { id: row.id, arrived: row.created_at.getTime(), due: dueAnswer(row, now)?.until.toISOString() ?? null },
+        { id: row.id, arrived: row.created_at.getTime(), due: row.answer_due_at?.toISOString() ?? null },
       ]),
     )
   }

@@ -3,8 +3,7 @@ import { familyOf } from '@vigia/dfe/families/lookup'
 import { conclusiveTerms, desconhecimento, nfe } from '@vigia/dfe/families/nfe'
 import { status } from '@vigia/dfe/families/statuses'
 import { termEnd } from '@vigia/dfe/families/terms'
-import { dueAnswer } from '../deadlines.ts'
-import { type DocumentListRow, eventName } from './rows.ts'
+import { type DocumentListRow, dueIn, eventName } from './rows.ts'
 
 // The authority hands out a note for this long after its authorisation (NT 2014.002).
 const keptMs = 90 * 86_400_000
@@ -31,9 +30,9 @@ function wayOut(row: DocumentListRow, now: Date): string {
   const pending = own.findLast((event) => event.pending)
   if (pending)
     return `O evento ${eventName(nfe.id, pending.tpEvento)} está em envio. Depois que a SEFAZ o registrar, o XML chega sozinho.`
-  const due = dueAnswer(row, now)
-  if (due?.answer === 'ciencia')
-    return `A SEFAZ libera o XML depois que a empresa registra a Ciência da Operação, até ${formatBrasiliaMoment(due.until)}. A Ciência diz apenas que a empresa sabe da nota; a resposta final vem depois.`
+  const due = dueIn(row, now)
+  if (due?.para === 'ciencia')
+    return `A SEFAZ libera o XML depois que a empresa registra a Ciência da Operação, até ${formatBrasiliaMoment(new Date(due.ate))}. A Ciência diz apenas que a empresa sabe da nota; a resposta final vem depois.`
   if (was(released, row))
     return 'A empresa já respondeu à nota. O XML chega sozinho numa das próximas consultas à SEFAZ, o que pode levar algumas horas.'
   const until = termEnd(conclusiveTerms, authorized_at)

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { dueInDatabase, dueUntil } from '../deadlines.ts'
+import { dueAt, dueUntil } from '../due.ts'
 import { type FilterQuery, type Order, type Range, withinRange } from './filter.ts'
 
 interface Part {
@@ -13,8 +13,8 @@ export async function readPart(query: FilterQuery, order: Order, { total, offset
   if (order.by === 'due' && order.ascending) {
     // An index leads to what ends soon, which in a large workspace is more than a page.
     const { workspaceId, filter } = query
-    const [now, soon] = [new Date(), new Date(Date.now() + soonMs)]
-    const near = { ...query, found: [...query.found, dueUntil(workspaceId, filter.type, now, soon)] }
+    const soon = new Date(Date.now() + soonMs)
+    const near = { ...query, found: [...query.found, dueUntil(workspaceId, filter.type, soon)] }
     const ids = await readIds(near, order, { reversed: false, skipped: offset, take })
     if (ids.length === take) return ids
   }
@@ -49,7 +49,7 @@ interface Key {
   missing?: boolean
 }
 
-function keyOf({ workspaceId, filter, range }: FilterQuery, { by, ascending }: Order): Key {
+function keyOf({ range }: FilterQuery, { by, ascending }: Order): Key {
   switch (by) {
     case 'issued':
       return { by: sql`d.issued_at` }
@@ -63,7 +63,7 @@ function keyOf({ workspaceId, filter, range }: FilterQuery, { by, ascending }: O
         from: sql`join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id`,
       }
     case 'due':
-      return { by: dueInDatabase(workspaceId, filter.type, new Date()), missing: true }
+      return { by: dueAt(new Date()), missing: true }
   }
 }
 

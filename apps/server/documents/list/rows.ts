@@ -1,22 +1,27 @@
 import type { DocumentRow } from '@vigia/contract/documents'
 import { alertBands } from '@vigia/contract/workspace'
-import { cte, disagreement } from '@vigia/dfe/families/cte'
 import type { OwnAnswer } from '@vigia/dfe/families/family'
-import { eventKind, statusNames } from '@vigia/dfe/families/lookup'
+import { answerOf, eventKind, statusNames } from '@vigia/dfe/families/lookup'
 import { primaryRole } from '@vigia/dfe/roles'
 import { sql } from 'kysely'
 import { nameOfAuthor } from '../../accounts/authors.ts'
 import type { Database } from '../../platform/context.ts'
 import { executePrepared } from '../../platform/database.ts'
 import type { PublicIds } from '../../platform/ids.ts'
-import { type Service, serviceOf } from '../../platform/service.ts'
-import { type Answerable, dueAnswer, isAnswered } from '../deadlines.ts'
+import { type Service, type ServiceCode, serviceOf } from '../../platform/service.ts'
+import type { Answerable } from '../due.ts'
 import { holds, type KnownProof, proofSentence } from '../signatures/proof.ts'
 import { isAltered, isOpenStatus, isUnanswered } from '../workflow/remarks.ts'
 import { reformPresence } from './filter.ts'
 
 export interface DocumentListRow extends Answerable {
   id: bigint
+  type: ServiceCode
+  authorized_at: Date | null
+  answer_due_at: Date | null
+  answer_due: number | null
+  /** What left from here or is about to, oldest first. */
+  own: OwnAnswer[]
   number: number
   issuer_name: string
   issuer_tax_id: string
@@ -61,18 +66,19 @@ export async function readRows(db: Database, workspaceId: number, ids: readonly 
   // To plan it takes longer than to carry it out.
   const rows = await executePrepared(
     db,
-    sql<Omit<DocumentListRow, 'own' | 'asked' | 'unconfirmed'> & { sent: Sent[] | null }>`
+    sql<DocumentListRow>`
     select d.id, d.type, d.number::float8 as number, s.name as issuer_name, s.tax_id as issuer_tax_id,
            d.chave, d.amount, d.issued_at, d.issued_offset, d.roles, d.status, d.event_code, d.event_text, d.base_status, d.complete,
-           d.created_at, d.authorized_at, d.nat_op, d.proof, d.alert_band, d.reform, d.misfits, d.ibs, d.cbs, d.company_id, c.public_id as company_public_id, c.name as company_name,
+           d.created_at, d.authorized_at, d.answer_due_at, d.answer_due, coalesce(d.own_answers, '[]') as own, d.nat_op, d.proof, d.alert_band, d.reform, d.misfits, d.ibs, d.cbs, d.company_id, c.public_id as company_public_id, c.name as company_name,
            u.checked_at, case when u.checked_by is not null then ${nameOfAuthor(workspaceId, 'u.checked_by')} end as checked_by,
            u.booked_at, case when u.booked_by is not null then ${nameOfAuthor(workspaceId, 'u.booked_by')} end as booked_by,
            u.delivered_at, case when u.delivered_by is not null then ${nameOfAuthor(workspaceId, 'u.delivered_by')} end as delivered_by,
            case when ${isAltered} then u.altered_at end as altered_at, u.altered_by,
            coalesce(u.remarks, 0) as remarks,
-           (select json_agg(json_build_object('tpEvento', o.tp_evento, 'sequence', o.sequence, 'state', o.state, 'answered', ${isAnswered},
-                                              'by', case when o.state = 'asked' then ${nameOfAuthor(workspaceId, 'o.requested_by')} end) order by o.id)
-              from outgoing_event o where o.workspace_id = ${workspaceId} and o.document_id = d.id and o.state <> 'rejected') as sent,
+           (select json_build_object('tpEvento', o.tp_evento, 'by', ${nameOfAuthor(workspaceId, 'o.requested_by')})
+              from outgoing_event o where o.workspace_id = ${workspaceId} and o.document_id = d.id and o.state = 'asked' order by o.id desc limit 1) as asked,
+           (select case when o.state = 'unconfirmed' then o.tp_evento end
+              from outgoing_event o where o.workspace_id = ${workspaceId} and o.document_id = d.id and o.state <> 'rejected' order by o.id desc limit 1) as unconfirmed,
            (select json_build_object('tpEvento', g.tp_evento, 'rule', r.name)
               from answer_suggestion g join answer_rule r on r.workspace_id = g.workspace_id and r.id = g.rule_id and r.active
              where g.workspace_id = ${workspaceId} and g.document_id = d.id and ${isOpenStatus} and ${isUnanswered}) as suggestion
@@ -81,54 +87,12 @@ export async function readRows(db: Database, workspaceId: number, ids: readonly 
       left join document_reliance u on u.workspace_id = d.workspace_id and u.document_id = d.id
      where d.workspace_id = ${workspaceId} and d.id = any (${ids}::bigint[])`,
   )
-  const byId = new Map(rows.map(({ sent, ...row }) => [row.id, { ...row, ...answersOf(sent ?? []) }]))
-  const documents = ids.flatMap((id) => byId.get(id) ?? [])
-  await addFromElsewhere(db, workspaceId, documents)
-  return documents
-}
-
-interface Sent {
-  tpEvento: number
-  sequence: number
-  state: string
-  answered: boolean
-  by: string | null
-}
-
-function answersOf(sent: Sent[]): Pick<DocumentListRow, 'own' | 'asked' | 'unconfirmed'> {
-  const asked = sent.findLast(({ state }) => state === 'asked')
-  return {
-    own: sent
-      .filter(({ state, answered }) => answered || state === 'waiting' || state === 'sending')
-      .map(({ tpEvento, sequence, answered }) => ({ tpEvento, sequence, pending: !answered })),
-    asked: asked ? { tpEvento: asked.tpEvento, by: asked.by } : null,
-    unconfirmed: sent.at(-1)?.state === 'unconfirmed' ? sent.at(-1)!.tpEvento : null,
-  }
-}
-
-// The status of an NF-e tells how it was answered; what other programs sent about a CT-e is only among its events.
-async function addFromElsewhere(db: Database, workspaceId: number, documents: DocumentListRow[]): Promise<void> {
-  const open = documents.filter(
-    (document) => document.type === cte.code && dueAnswer({ ...document, own: [] }, new Date()),
-  )
-  if (open.length === 0) return
-  const rows = await executePrepared(
-    db,
-    sql<OwnAnswer & { id: bigint }>`
-    select d.id, e.tp_evento as "tpEvento", e.sequence, false as pending
-      from document d
-      join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
-      join document_event e on e.workspace_id = d.workspace_id and e.company_id = d.company_id and e.chave = d.chave
-     where d.workspace_id = ${workspaceId} and d.id = any (${open.map(({ id }) => id)}::bigint[])
-       and e.tp_evento = any (${disagreement}::int[]) and e.rank > 0 and e.author = c.cnpj`,
-  )
-  const byId = new Map(open.map((document) => [document.id, document]))
-  for (const { id, ...answer } of rows) byId.get(id)?.own.unshift(answer)
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return ids.flatMap((id) => byId.get(id) ?? [])
 }
 
 export function toRow(row: DocumentListRow, workspaceId: number, ids: PublicIds): DocumentRow {
   const family = serviceOf(row.type)
-  const due = dueAnswer(row, new Date())
   const sending = row.own.findLast(({ pending }) => pending)
   return {
     idDfe: ids.encode(workspaceId, row.id),
@@ -144,7 +108,7 @@ export function toRow(row: DocumentListRow, workspaceId: number, ids: PublicIds)
     idEmpresa: row.company_public_id,
     empresa: row.company_name,
     chegadaEm: row.created_at.toISOString(),
-    prazo: due && { para: due.answer, ate: due.until.toISOString() },
+    prazo: dueIn(row, new Date()),
     eventoSemConfirmacao: row.unconfirmed === null ? null : eventName(family, row.unconfirmed),
     eventoEmEnvio: sending ? eventName(family, sending.tpEvento) : null,
     naturezaOperacao: row.nat_op,
@@ -174,6 +138,12 @@ export function toRow(row: DocumentListRow, workspaceId: number, ids: PublicIds)
             achados: row.misfits,
           },
   }
+}
+
+/** The answer that is due, as a row shows it. */
+export function dueIn({ type, answer_due_at: until, answer_due }: DocumentListRow, now: Date): DocumentRow['prazo'] {
+  if (until === null || answer_due === null || until < now) return null
+  return { para: answerOf(serviceOf(type), answer_due)!.due!, ate: until.toISOString() }
 }
 
 const presences: Record<number, NonNullable<DocumentRow['reforma']>['presenca']> = {

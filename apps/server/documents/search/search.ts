@@ -3,7 +3,7 @@ import { readHiding } from '../../companies/switches.ts'
 import type { Database } from '../../platform/context.ts'
 import { executePrepared } from '../../platform/database.ts'
 import { codeTerm, likeLiteral } from '../../platform/text.ts'
-import { dueCondition } from '../deadlines.ts'
+import { dueCondition } from '../due.ts'
 import { countedQuestion } from '../list/counted.ts'
 import {
   alertCondition,

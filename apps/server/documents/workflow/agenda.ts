@@ -1,13 +1,14 @@
 import { agendaDays, type Due, listDue } from '@vigia/contract/workspace'
 import { families } from '@vigia/dfe/families/all'
 import type { Family } from '@vigia/dfe/families/family'
+import { answerOf } from '@vigia/dfe/families/lookup'
 import { sql } from 'kysely'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
 import { companyNameIn } from '../../companies/topics.ts'
 import type { WithDatabase } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
 import { handle } from '../../platform/http/http.ts'
-import { dueInDatabase, dueUntil, isCienciaDue } from '../deadlines.ts'
+import { dueUntil } from '../due.ts'
 import { all } from '../list/filter.ts'
 
 export const agendaRoutes = [
@@ -18,7 +19,7 @@ export const agendaRoutes = [
 
 interface DueRow {
   day: string
-  ciencia: boolean
+  answer: number
   n: number
   amount: string
   companies: number
@@ -42,29 +43,26 @@ export async function readDue(
 async function readDueOf(
   { db }: WithDatabase,
   workspaceId: number,
-  { code: type, answers }: Family,
+  { id, code: type }: Family,
   { days, companies }: { days: number; companies: readonly number[] | null },
 ): Promise<Due[]> {
-  const main = answers.flatMap(({ due }) => due ?? []).at(-1)
-  if (main === undefined) return []
   const now = new Date()
   const chosen = companies === null ? [] : [sql`d.company_id = any (${companies}::int[])`]
   const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
   const { rows } = await sql<DueRow>`
-    select u.day::text, u.ciencia, sum(u.n)::int as n, sum(u.amount) as amount, count(*)::int as companies,
+    select u.day::text, u.answer, sum(u.n)::int as n, sum(u.amount) as amount, count(*)::int as companies,
            (array_agg(c.name order by c.name))[1:3] as names
-      from (select (${dueInDatabase(workspaceId, type, now)} at time zone 'America/Sao_Paulo')::date as day,
-                   ${isCienciaDue(workspaceId, type, now)} as ciencia, d.company_id, count(*) as n, sum(d.amount) as amount
+      from (select (d.answer_due_at at time zone 'America/Sao_Paulo')::date as day, d.answer_due as answer, d.company_id, count(*) as n, sum(d.amount) as amount
               from document d
-             where ${all([dueUntil(workspaceId, type, now, endOf(now, days)), ...chosen, ...shown])}
+             where ${all([dueUntil(workspaceId, type, endOf(now, days), now), ...chosen, ...shown])}
              group by 1, 2, 3) u
       join (select c.id, ${companyNameIn(workspaceId)} as name from company c where c.workspace_id = ${workspaceId} and c.active) c
         on c.id = u.company_id
      group by 1, 2 order by 1, 2 desc`.execute(db)
-  return rows.map(({ day, ciencia, n, amount, companies, names }) => ({
+  return rows.map(({ day, answer, n, amount, companies, names }) => ({
     dia: day,
     tipoDFe: type,
-    para: ciencia ? 'ciencia' : main,
+    para: answerOf(id, answer)!.due!,
     totalDeItens: n,
     valorTotal: Number(amount),
     totalDeEmpresas: companies,

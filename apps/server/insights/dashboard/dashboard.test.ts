@@ -6,6 +6,7 @@ import { createDatabase } from '../../../../tests/support/database.ts'
 import { showOnly } from '../../companies/testing.ts'
 import { readConfig } from '../../config.ts'
 import { createPrinter } from '../../documents/print/printer.ts'
+import { chaveOf, cteChaveOf, decideAll } from '../../documents/testing.ts'
 import type { Context } from '../../platform/context.ts'
 import { inWorkspace, openDatabase } from '../../platform/database.ts'
 import { createPublicIds } from '../../platform/ids.ts'
@@ -90,11 +91,17 @@ async function add(facts: Fact[]): Promise<void> {
       insert into document (workspace_id, company_id, issued_at, nsu, supplier_id, number, event_code, type, series, roles, status, base_status, complete,
                             amount, chave, created_at, authorized_at)
       select ${workspaceId}, (f->>'company')::int, (f->>'at')::timestamp, n, ${id}, n, 100, (f->>'type')::smallint, 1, (f->>'roles')::smallint,
-             (f->>'status')::smallint, 2, true, n + 0.37, lpad(n::text, 44, '0'), now() - interval '3 days', (f->>'authorized')::timestamptz
-        from json_array_elements(${JSON.stringify(facts)}::json) with ordinality as x (f, n)
+             (f->>'status')::smallint, 2, true, n + 0.37, f->>'chave', now() - interval '3 days', (f->>'authorized')::timestamptz
+        from json_array_elements(${JSON.stringify(facts.map(withChave))}::json) with ordinality as x (f, n)
       returning id`.execute(db)
+    await decideAll({ db }, workspaceId)
   })
 }
+
+const withChave = (fact: Fact, index: number) => ({
+  ...fact,
+  chave: (fact.type === 0 ? chaveOf : cteChaveOf)({ number: index + 1 }),
+})
 
 // As the ingestion keeps them.
 async function count(): Promise<void> {
@@ -323,5 +330,5 @@ test('the latest are those that arrived today and are shown, the newest first, e
   expect(latest.map(({ idDfe }) => ctx.ids.decode(workspaceId, idDfe!))).toEqual(
     shown.map((number) => rows.find((row) => row.number === number)!.id),
   )
-  expect(latest[0]).toMatchObject({ tipoDfe: 0, nomeEmitente: 'FORNECEDOR', chaveDfe: '3'.padStart(44, '0') })
+  expect(latest[0]).toMatchObject({ tipoDfe: 0, nomeEmitente: 'FORNECEDOR', chaveDfe: chaveOf({ number: 3 }) })
 })

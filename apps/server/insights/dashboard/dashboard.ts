@@ -4,7 +4,7 @@ import { nfe } from '@vigia/dfe/families/nfe'
 import { status } from '@vigia/dfe/families/statuses'
 import { type RawBuilder, sql } from 'kysely'
 import { hidesAnything, isShown } from '../../companies/switches.ts'
-import { dueUntil } from '../../documents/deadlines.ts'
+import { dueUntil } from '../../documents/due.ts'
 import type { Mark } from '../../documents/list/filter.ts'
 import { countOverdue } from '../../documents/workflow/installments.ts'
 import { markCondition } from '../../documents/workflow/remarks.ts'
@@ -122,7 +122,7 @@ const shown = (workspaceId: number) => sql`(not ${hidesAnything(workspaceId)} or
 
 const countDue = (workspaceId: number, type: ServiceCode) => sql`(
   select count(*)::int from document d
-   where ${dueUntil(workspaceId, type, new Date(), endOfTomorrow())}
+   where ${dueUntil(workspaceId, type, endOfTomorrow())}
      and d.company_id <> all (${archived(workspaceId)})
      and ${shown(workspaceId)})`
 

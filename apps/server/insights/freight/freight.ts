@@ -11,13 +11,12 @@ import { type RawBuilder, sql } from 'kysely'
 import { recordAudit } from '../../accounts/audit/audit.ts'
 import { nameOfAuthor } from '../../accounts/authors.ts'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
-import { dueInDatabase } from '../../documents/deadlines.ts'
+import { dueAt } from '../../documents/due.ts'
 import { readBacklog } from '../../documents/unread.ts'
 import type { Context, Database, WithDatabase } from '../../platform/context.ts'
 import { companiesShown, jsonTime } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Session } from '../../platform/http/session.ts'
-import { serviceCodes } from '../../platform/service.ts'
 import { likeLiteral, searchable } from '../../platform/text.ts'
 import { absent, issuedText, readCompared } from '../alerts/list.ts'
 
@@ -80,7 +79,7 @@ async function readRows(db: Database, workspaceId: number, rest: RawBuilder<unkn
     select f.document_id as id, d.chave, d.type as "tipoDFe", d.number::float8 as numero, s.name as emitente, s.tax_id as "cnpjEmitente", c.public_id as "idEmpresa",
            c.name as empresa, c.cnpj as "cnpjEmpresa", f.value / 100::float8 as valor, ${issuedText} as emissao, f.code as regra, f.sentence as frase, f.documents,
            case when m.code is not null then json_build_object('quem', ${nameOfAuthor(workspaceId, 'm.said_by')}, 'quando', ${jsonTime(sql`m.said_at`)}) end as certo,
-           ${jsonTime(sql`(${dueInDatabase(workspaceId, serviceCodes.cte, new Date())})`)} as "desacordoAte", to_char(f.issued_at, 'YYYY-MM-DD"T"HH24:MI:SS') as place
+           ${jsonTime(dueAt(new Date()))} as "desacordoAte", to_char(f.issued_at, 'YYYY-MM-DD"T"HH24:MI:SS') as place
       ${found} join company c on c.workspace_id = f.workspace_id and c.id = f.company_id
      where ${rest}`.execute(db)
   return rows

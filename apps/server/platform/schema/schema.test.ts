@@ -1,5 +1,4 @@
 import { glob, readFile } from 'node:fs/promises'
-import { finalStatuses } from '@vigia/dfe/families/lookup'
 import { expect, test } from 'vitest'
 import { isCluster } from '../../../../tests/support/database.ts'
 import { useDatabase, useOwner } from '../database.testing.ts'
@@ -14,15 +13,6 @@ const client = await useOwner(url)
 
 test('tables.ts is what the generator makes of the schema', async () => {
   await expect(await tablesSource(client)).toMatchFileSnapshot('../tables.ts')
-})
-
-test('the indexes of documents to which something may still happen name the final statuses', async () => {
-  const { rows } = await client.query<{ condition: string }>(
-    `select pg_get_expr(indpred, indrelid) as condition from pg_index
-      where indexrelid = any (array['document_due_ix', 'document_ciencia_ix']::regclass[])`,
-  )
-  expect(rows).toHaveLength(2)
-  for (const { condition } of rows) expect(condition).toContain(`(status <> ALL (ARRAY[${finalStatuses.join(', ')}]))`)
 })
 
 test('migrating again does nothing, also when several start at once', async () => {
