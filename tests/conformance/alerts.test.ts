@@ -11,7 +11,7 @@ import { findSamples } from '../support/samples.ts'
 
 const samples = findSamples()
 
-// Every alert here was read: none is one that a person would laugh at. That a supplier is new says nothing where everybody is.
+// Every alert here was reviewed as sensible. New suppliers say nothing, because all are new.
 describe.skipIf(samples === null)('the sample documents', () => {
   test('raise the alerts that a person understands, as if each were of production and its company known', () => {
     const found = alertsOf(['nfe', 'cte', 'resumos'], true)

@@ -35,7 +35,7 @@ const admitted: [chave: string, reader: string][] = []
 
 beforeAll(async () => {
   const archive = findSamples() ?? (await generatedArchive())
-  // An hour that outlasts this file: nobody is asked about twice in it.
+  // An hour longer than this file runs: no company is queried twice in it.
   product = stack.use(await startProduct({ hourMs: 600_000, simulator: { seed: 7, archive, archiveAnswered: true } }))
   const account = { nome: 'Ana Souza', email: 'ana@exemplo.com.br', senha: 'segredo1' }
   client = await newClient(product, account)

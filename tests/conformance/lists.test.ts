@@ -89,7 +89,7 @@ const rowsOf: Record<string, string | null> = {
     select $1, 'aviso', 'alert', 'Aviso', 'Texto ' || i from generate_series(1, $2::int) i`,
 }
 
-// Lists without pages of what has no limit in number.
+// Rows for lists without pages, whose number has no limit.
 const rowsBesides = [
   `insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, state, why, requested_by)
    select d.workspace_id, d.company_id, d.id, d.type, c.cnpj, d.chave, 210220, 1, 'asked', 'x', (select min(id) from account where workspace_id = $1)

@@ -66,7 +66,7 @@ test('alerts are those of the chosen companies', async () => {
     const { items, totalDeItens } = await get<Alerts>(client, `/v1/api/Alertas?${query}`)
     return { chaves: items.map(({ chave }) => chave), totalDeItens }
   }
-  // The companies are new: what is odd in them is shown, and does not count yet.
+  // The companies are new: oddities are shown, but do not count yet.
   const state = 'Estado=em-aprendizado'
   const all = await found(office, `${state}&IdEmpresa=${shownId}`)
   expect(all.totalDeItens).toBeGreaterThan(0)

@@ -143,7 +143,7 @@ async function goodFor(name: string): Promise<Good> {
 
 const goods = new Map<string, Promise<Good>>()
 
-/** The same each time, for calls that are refused or only read: to make what they name costs more than the calls. */
+/** Reuses inputs of refused or reading calls: making their objects costs more than the calls. */
 function sharedGood(name: string): Promise<Good> {
   const good = goods.get(name) ?? goodFor(name)
   goods.set(name, good)
@@ -420,7 +420,7 @@ test.each(asked)('%s does not tell ids of others from ids of nobody', async (nam
   const { mine, theirs } = two
   const documents = [theirs.nfe[0]!, theirs.cte[0]!]
   const foreign = /dfe$/i.test(input.id) ? documents : [theirs.companyId, await newSessionOf(two, theirs)]
-  // 1 is the first product that was read, of whichever workspace came first.
+  // Not 1, which is the id of the first product read, in whichever workspace.
   const nobodys = [crypto.randomUUID(), 'A'.repeat(22), '2147483647', mine.nfe[0]!.toLowerCase(), '../x', ' ']
   const answers = new Set<string>()
   for (const value of [...foreign, ...nobodys]) {
@@ -552,7 +552,7 @@ test.each(all)('%s answers a good call as its description says', async (name, ro
   }
   const { data, ...envelope } = answer.body
   expect(envelope).toEqual({ success: true, message: expect.stringMatching(/\S/), errors: [] })
-  // Parsing drops what the contract does not name.
+  // Parsing drops fields that the contract does not name.
   expect(route.data!.parse(data)).toStrictEqual(data)
 })
 

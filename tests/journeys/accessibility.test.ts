@@ -377,7 +377,7 @@ async function settle(page: Page) {
 /** So that neither the application nor axe-core is loaded again. */
 async function leadTo(page: Page, path: string) {
   const [pathname] = path.split('?')
-  // The same screen would keep what was done on it.
+  // Opening the same screen would keep its state.
   if (pathOf(page) === pathname) await lead(page, pathname === '/help' ? '/conta' : '/help')
   await lead(page, path)
   await settle(page)

@@ -28,7 +28,7 @@ async function capture(site: Site): Promise<Captured> {
   return { account, client }
 }
 
-/** The same for a file that looks at what has come and needs no worker any more: everything is read and judged, too. */
+/** Like `capturedAccount`, for files that need no worker any more: everything is read and judged, too. */
 export async function settledAccount(site: Site): Promise<Captured> {
   const known = await capturedAccount(site)
   const behind = `
@@ -53,8 +53,8 @@ export async function captured(site: Site, account: Account, client: Client): Pr
 }
 
 /**
- * The period of so many of `rows`, the newest or the oldest, and of no more days than they need, as the address of a list has it: a list of fifty
- * takes long to draw and to search.
+ * Period of a list's address with `count` of `rows`, newest or oldest, in as few days as possible:
+ * a list of fifty takes long to draw and to search.
  */
 export function periodOf(rows: { dataEmissao: string }[], count: number, from: 'newest' | 'oldest'): string {
   const days = rows.map(({ dataEmissao }) => dataEmissao.slice(0, 10)).toSorted()

@@ -115,7 +115,7 @@ test('the second factor: switched on by a code, asked at the login, and who one 
   await shown(dialog.getByRole('img', { name: 'QR Code para o aplicativo autenticador' }))
   await expectAccessible(page)
   const program = new TOTP({ secret: Secret.fromBase32((await textOf(dialog.locator('code'))).replaceAll(' ', '')) })
-  // A code is taken once only; that of the next half minute is taken already.
+  // Codes work only once, and the one of the next half minute is used already.
   const codeOf = (step: number) => program.generate({ timestamp: Date.now() + step * 30_000 })
   await dialog.getByLabel(/^2[.] Digite o código/).fill('000000')
   await dialog.getByRole('button', { name: 'Ligar' }).click()

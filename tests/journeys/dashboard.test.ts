@@ -106,7 +106,7 @@ test('the days as a picture and as a table; everything by keyboard', async () =>
   await expect.poll(() => focusedText(page)).toBe('Documentos por Empresa')
 })
 
-/** How much of what was to be seen moved by itself, as the browsers count it. */
+/** Layout shift without input, as browsers measure it. */
 async function shiftOf(page: Page): Promise<number> {
   return page.evaluate(
     () =>

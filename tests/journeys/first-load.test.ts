@@ -107,7 +107,7 @@ test('icons alone get their tooltips without losing the focus', async () => {
   await expect.poll(() => textOf(tooltip)).toBe('CTe')
 })
 
-// Files that need each other run in an order that nobody chose: what one declares may not be there for the other.
+// Circular imports run in an arbitrary order: declarations of one file may be missing in the other.
 test('no file of the built site needs itself', async () => {
   const folder = fileURLToPath(new URL('../../apps/web/dist/assets/', import.meta.url))
   const needs = new Map<string, string[]>()

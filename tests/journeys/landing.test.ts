@@ -245,7 +245,7 @@ test('what an installation does not have is not offered', async () => {
   await page.getByRole('button', { name: 'Ver Demonstração' }).click()
   const dialog = page.getByRole('dialog', { name: 'Obrigado pelo interesse' })
   await shown(dialog.getByText(/não tem uma conta de demonstração/))
-  // Nothing moves for who wants no motion.
+  // Nothing moves for people who prefer reduced motion.
   const longest = await page.evaluate(() =>
     Math.max(0, ...document.getAnimations().map(({ effect }) => Number(effect?.getTiming().duration ?? 0))),
   )

@@ -57,7 +57,7 @@ test('the login has its texts, fields, links and rules', async () => {
   await shown(press(page, 'Esqueceu sua senha?'))
   expect(await hrefOf(page.getByRole('link', { name: 'Criar conta grátis' }))).toBe('/register')
   await expect.poll(() => page.locator('a[href="/"]').count()).toBeGreaterThan(0)
-  // Managers of passwords know what is what.
+  // Password managers recognise the fields.
   const hints = await page
     .locator('form input')
     .evaluateAll((all) => all.map((input) => `${input.getAttribute('type')} ${input.getAttribute('autocomplete')}`))

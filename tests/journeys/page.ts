@@ -46,7 +46,7 @@ export const month = {
   ],
 }
 
-/** Gives the calls of `path` this response, and returns those that are made. */
+/** Fakes the response to calls of `path`, and returns the calls made. */
 export async function respond(
   page: Page,
   path: string | RegExp,
@@ -173,7 +173,7 @@ function nameColour([red = 0, green = 0, blue = 0, alpha = 0]: number[]): Colour
   return hue < 265 ? 'blue' : 'grey'
 }
 
-/** It is always `time` for what the page loads next; timers go on. Unlike the clock of Playwright it leaves the page to the next test. */
+/** Fixes the time for later loads; timers go on. Unlike Playwright's clock it keeps pages reusable. */
 export async function fixTime(page: Page, time: Date): Promise<void> {
   await page.addInitScript((time) => {
     globalThis.Date = new Proxy(Date, {

@@ -242,7 +242,7 @@ test('a document that is not here, or a failure, is said calmly', async () => {
   )
   await follow(page, addressOf(notes[0]!))
   await shown(panel(page).getByText('Erro ao carregar dados: Agora não'))
-  // A page that nobody sees does not ask again by itself, which would take the button away.
+  // A hidden page does not retry, which would remove the button.
   await page.evaluate(() => {
     Object.defineProperties(document, { hidden: { value: true }, visibilityState: { value: 'hidden' } })
     document.dispatchEvent(new Event('visibilitychange'))

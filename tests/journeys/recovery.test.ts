@@ -109,7 +109,7 @@ test('a link that expired, a foreign one and half a one each say what they are',
   const page = await site.visit(link)
   await shown(page.getByLabel('Nova senha', { exact: true }))
   await query(site.product, `update mail_link set expires_at = now() - interval '1 minute' where used_at is null`)
-  // It ended while somebody was thinking; what was typed stays.
+  // The link expires while the person thinks; the typed text stays.
   await choose(page, newPassword)
   await shown(page.getByRole('alert').filter({ hasText: 'Erro ao atualizar senha. Tente novamente.' }))
   await shown(page.getByText(/Este link expirou/))

@@ -34,7 +34,7 @@ test('every rule of the form is said under its field, and goes when it is kept',
   await shown(page.getByText('Crie sua conta grátis'))
   await shown(page.getByText('Não enviaremos spam para seu email ou número de celular.'))
   for (const label of ['Nome*', 'Email*', 'Senha*', 'Celular']) await shown(page.getByText(label, { exact: true }))
-  // Managers of passwords know what is what.
+  // Password managers recognise the fields.
   const hints = await page
     .locator('form input')
     .evaluateAll((all) => all.map((input) => `${input.getAttribute('type')} ${input.getAttribute('autocomplete')}`))

@@ -4,11 +4,11 @@ import { shown, textOf, useSite } from './site.ts'
 
 const site = useSite({ roles: ['api'] })
 
-/** The directives that stop what somebody managed to put into the page. */
+/** Directives of the policy that stop injected content. */
 async function stopped(page: Page): Promise<string[]> {
-  // A page of its own: the complaints of the browser about this are what is wanted.
+  // A separate page, because the browser's complaints are expected here.
   const own = await page.context().newPage()
-  // The policy is that of the page, whatever its own scripts would do.
+  // Without the scripts of the page, only its policy is tested.
   await own.route('**/*.js', (route) => route.abort())
   await own.goto(page.url())
   const directives = await own.evaluate(async () => {

@@ -42,7 +42,7 @@ export interface Site {
   createAccount(name: string): Promise<Account>
   /** A page of a person who logs in through the screen. */
   enter(account: Account, options?: BrowserContextOptions): Promise<Page>
-  /** A page of a new visitor that shows no screen yet: what the server will respond can be settled before the first. */
+  /** Page of a new visitor without a screen yet, so that responses can be faked before the first one. */
   visitor(options?: BrowserContextOptions): Promise<Page>
   /** The same of a person with a session; one account and one login serve the whole file. */
   member(options?: BrowserContextOptions): Promise<Page>
@@ -289,7 +289,7 @@ const heard = [
   'websocket',
 ]
 
-/** Tells what the pages of a failed test show, and keeps pictures of them in `test-results`. */
+/** Logs the contents of a failed test's pages, and saves pictures of them in `test-results`. */
 async function keepWhatIsShown(borrowed: Borrowed[], testName: string): Promise<void> {
   const folder = join(root, 'test-results')
   await mkdir(folder, { recursive: true })
@@ -339,7 +339,7 @@ export async function chooseCertificates(page: Page, files: { name: string; cont
   await page.locator('input[type=file]').setInputFiles(chosen)
 }
 
-/** Waits until the first of these is to be seen; a busy machine may take long. */
+/** Waits until the first match is visible; a busy machine may take long. */
 export async function shown(locator: Locator, timeout = 20_000): Promise<void> {
   await locator.first().waitFor({ state: 'visible', timeout })
 }
@@ -348,7 +348,7 @@ export async function textOf(locator: Locator): Promise<string> {
   return (await locator.first().textContent()) ?? ''
 }
 
-/** Presses Tab until the focus is on what is called so, as often as a patient person would. */
+/** Presses Tab until the element with that name has the focus, as often as a patient person would. */
 export async function tabTo(page: Page, accessibleName: RegExp): Promise<void> {
   for (let presses = 0; presses < 40; presses++) {
     await page.keyboard.press('Tab')
@@ -465,7 +465,7 @@ function listen(page: Page, complaints: string[]) {
   page.on('pageerror', (error) => complaints.push(String(error)))
   page.on('crash', () => complaints.push('the page crashed'))
   page.on('console', (message) => {
-    // The browser itself writes a line for every answer that is not a success, expected or not, and Playwright one for what it blocks.
+    // Browsers log each unsuccessful response, even expected ones; Playwright logs what it blocks.
     const expected = /^(Failed to load resource|Service Worker registration blocked)/.test(message.text())
     if (['error', 'warning'].includes(message.type()) && !expected) complaints.push(message.text())
   })

@@ -20,7 +20,7 @@ const args = [
 // One process for all pages of a context, however often they navigate: to start one costs more than most pages.
 const fewProcesses = ['--renderer-process-limit=1', '--disable-site-isolation-trials']
 
-// In the journeys that were measured, optimized code did not give back what it takes to make it. Of the two compilers, each alone makes more of it.
+// Optimised code did not repay its compilation in journeys; one compiler off makes the other do more.
 const plainCode = '--js-flags=--no-maglev --no-opt'
 
 const usualPaths = [

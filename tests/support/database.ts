@@ -36,7 +36,7 @@ export async function createDatabase(): Promise<TestDatabase> {
 
 const dropsMax = 100
 
-// An autovacuum at work there may not be ended by who is no superuser; it ends by itself.
+// Only a superuser may end an autovacuum at work; it ends after a while.
 async function dropDatabase(server: string, name: string): Promise<void> {
   for (let times = 1; ; times++) {
     try {

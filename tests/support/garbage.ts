@@ -85,7 +85,7 @@ export const encoded = (text: string) => {
 }
 
 export const boundary = 'fronteira'
-/** A form with `file` in the place of every certificate, cut off at `end` of its length. */
+/** A form with `file` for each certificate, cut off at `end` of its length. */
 export function multipart(form: Record<string, unknown>, { file, end }: { file: Buffer; end: number }): Buffer {
   const parts = Object.entries(form).map(([name, value]) => {
     const isFile = /certificado$/i.test(name)

@@ -25,7 +25,7 @@ export function keepFilesInMemory(): void {
 /** Called by Vitest once for each project that names this file. */
 export function setup(): void {
   keepFilesInMemory()
-  // Each product starts threads of its own, and tests start programs: what was compiled once is half of such a start.
+  // Products start threads and tests start programs: compiling is half of such a start.
   process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url))
 }
 

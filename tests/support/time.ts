@@ -19,8 +19,8 @@ const due = `
                                         or next_at <= now() and allowed_at <= now() and (automatic or wanted))) as busy`
 
 /**
- * Lets time pass between the product and the authority without waiting for it: the clock of the authority goes forward, and what the
- * database knows of captures, events and outages lies so much further back.
+ * Lets time pass without waiting: advances the authority's clock, and moves the times of captures,
+ * events and outages in the database back.
  */
 export async function letPass({ simulator, databaseUrl }: Product, ms: number): Promise<void> {
   await using database = await connect(databaseUrl)

@@ -145,10 +145,7 @@ export async function addNodes([coordinator, ...workers]: readonly number[], nam
   for (const port of workers) await query(coordinator!, name, `select citus_add_node('127.0.0.1', ${port})`)
 }
 
-/**
- * A copy of a database that nobody uses, with what is distributed in it: on each node by itself. The nodes know each other by their ports, which
- * stay.
- */
+/** Copies an unused distributed database, node by node. Nodes know each other by ports, which stay. */
 export async function copyClusterDatabase(ports: readonly number[], from: string, name: string): Promise<void> {
   await Promise.all(
     ports.map((port) =>

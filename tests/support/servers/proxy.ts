@@ -33,7 +33,7 @@ interface Proxy {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** A file of deploy/ with other words in the place of some, all of which it must have. */
+/** A file of deploy/ with replacements, each of which must match. */
 export function adapt(shipped: string, changes: Record<string, string>): string {
   return Object.entries(changes).reduce((text, [from, to]) => {
     if (!text.includes(from)) throw new Error(`there is no "${from}"`)
