@@ -92,7 +92,7 @@ async function runChaos(): Promise<void> {
   stack.defer(() => simulator[Symbol.asyncDispose]())
   const { port } = simulator
   const earlier: Call[] = []
-  // Starts the authority again, with new documents or without; nobody may be calling it.
+  // Restarts the authority, with or without new documents; no calls may be under way.
   const replaceAuthority = async (isBusy: boolean) => {
     earlier.push(...(await callsMade()).slice(earlier.length))
     await simulator[Symbol.asyncDispose]()
@@ -271,7 +271,7 @@ async function runChaos(): Promise<void> {
     return asked
   }
 
-  // P7: a worker that cannot store asks for nothing, and goes on by itself when it can. Returns the worker.
+  // P7: a worker that cannot store queries nothing, and resumes when it can. Returns the worker.
   async function proveFullDisk() {
     const since = new Date().toISOString()
     await query('update chaos.disk set is_full = true')
@@ -562,7 +562,7 @@ function compareReceipts(
 ) {
   const hashed = held.map((row) => ({ ...row, sha256: hash(row.content) }))
   const byNsu = new Map(hashed.map((row) => [Number(row.nsu), row]))
-  // A whole copy of what had arrived damaged stands below zero.
+  // Whole copies of documents that arrived damaged have positions below zero.
   const whole = new Set(hashed.filter(({ nsu, unread }) => Number(nsu) < 0 && !unread).map(({ sha256 }) => sha256))
   const known = new Set(truth.map(({ nsu }) => Number(nsu)))
   const isRight = ({ nsu, sha256 }: TruthRow) => {

@@ -69,7 +69,7 @@ export async function launch(
   if (mode !== 'worker') await requirePort(config.port, 'PORT')
   if (mode === 'serve' && config.simulator) await requirePort(config.simulator.port, 'SIMULATOR_PORT')
   if (mode === 'serve') await requireArchive(config)
-  // With port 0 nobody knows yet where to ask.
+  // With port 0 the address is unknown until the start.
   const held =
     mode !== 'worker' && !development && config.port !== 0 ? stack.use(await refuseWhileStarting(config)) : null
   // Before a thread makes it to keep its compiled code there.
@@ -236,7 +236,7 @@ function report(config: Config, mode: Mode, siteUrl: string, seconds: number): v
   console.log(lines.join('\n'))
 }
 
-// Beside the running program: it captures what it can meanwhile.
+// Runs beside the program, which captures in the meantime.
 async function reportHosts(config: Config): Promise<void> {
   try {
     const hosts = await examineHosts(config)

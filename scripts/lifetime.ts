@@ -10,7 +10,7 @@ export class StartError extends Error {
 // Errors whose message says everything; any other is a bug and is printed with its stack.
 const plainErrors = [StartError, ConfigError, InstallationError, PostgresError]
 
-/** Runs a program that lives until it is told to stop, and turns how it ends into an exit code. */
+/** Runs a program until a signal stops it, and maps its end to an exit code. */
 export async function live(program: (until: Promise<void>) => Promise<void>): Promise<void> {
   // When the terminal is closed, nothing can be printed any more, but everything must still stop in order.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})

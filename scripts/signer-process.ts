@@ -14,7 +14,7 @@ const namesOfKeys = ['MASTER_KEY', 'NEW_MASTER_KEY']
 // Of copies: the signer has nothing to do with them, and the two go together.
 const namesOfCopies = ['BACKUP_DIR', 'BACKUP_KEY']
 
-/** Takes the keys out of `env`, and returns them: what is started from then on inherits nothing of them. */
+/** Removes the keys from `env` and returns them, so that processes started later do not inherit them. */
 export function takeKeys(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const taken: NodeJS.ProcessEnv = {}
   for (const name of [...namesOfKeys, ...namesOfCopies]) {

@@ -7,8 +7,8 @@ import { setTimeout } from 'node:timers/promises'
 export const drainMs = 75_000
 
 /**
- * Stops all at once, and throws what the first that failed says, after the others: what they stand on ends next. What has not ended after `limitMs` is
- * left: all of it stands a crash, and leases run out by themselves.
+ * Stops all at once; afterwards throws the error of the first that failed, because its base stops
+ * next. Leaves what has not ended after `limitMs`: everything survives a crash, and leases run out.
  */
 export async function stopTogether(
   servers: readonly AsyncDisposable[],

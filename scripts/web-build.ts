@@ -4,7 +4,7 @@ import { glob, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { StartError } from './lifetime.ts'
 
-/** Builds the web app in `apps/web/dist`, unless what is there was built from the same sources. */
+/** Builds the web app into `apps/web/dist`, unless the build there is of the same sources. */
 export async function buildWeb(root: string, say: (text: string) => void): Promise<void> {
   const stamp = path.join(root, 'apps/web/dist/.stamp')
   const sources = await hashSources(root)

@@ -2,7 +2,7 @@ import { type JobsOfKind, listJobs } from '@vigia/server/operations/jobs'
 import { type Config, operate } from '@vigia/server/start'
 import { moment, printable } from './screen.ts'
 
-/** Prints what the system has to do, what fails, and when it is tried again. */
+/** Prints jobs, their failures, and the times of their retries. */
 export async function showJobs(config: Config): Promise<void> {
   console.log((await operate(config, listJobs)).map(describeJobs).join('\n'))
 }

@@ -25,7 +25,7 @@ export interface PhotographedProduct {
 const client = { cnpj: '11222333000181', nome: 'PADARIA ESTRELA DO NORTE LTDA', uf: 'SP' }
 const officeSize = 60
 
-/** Starts it on free ports and data of its own, with what the scenes are about. */
+/** Starts the product on free ports with data of its own, including the subjects of the scenes. */
 export async function startProduct(): Promise<PhotographedProduct> {
   await using stack = new AsyncDisposableStack()
   const stage = stack.use(await startStage([client]))
