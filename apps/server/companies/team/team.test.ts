@@ -1,12 +1,12 @@
 import { PassThrough } from 'node:stream'
 import { Secret, TOTP } from 'otpauth'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createAuthenticator } from '../../../../tests/support/authenticator.ts'
 import { removeAccounts } from '../../accounts/accounts.ts'
 import { endWithHolder, requireHolder } from '../../accounts/link-holder.ts'
 import { sessionChannel } from '../../accounts/session-ends.ts'
 import { findSession } from '../../accounts/sessions.ts'
-import { type Accounts, newPerson, openAccounts, type TestPerson } from '../../accounts/testing.ts'
+import { newPerson, openAccounts, type TestPerson } from '../../accounts/testing.ts'
 import { inWorkspace } from '../../platform/database.ts'
 import { insertCompany } from '../../platform/testing.ts'
 import { findPublicIds } from '../chosen-companies.ts'
@@ -14,11 +14,8 @@ import { teamMails } from './mails.ts'
 import { teamRoutes } from './routes.ts'
 import { changeMember } from './team.ts'
 
-let accounts: Accounts
-beforeAll(async () => {
-  accounts = await openAccounts({ findPublicIds, routes: teamRoutes, mails: teamMails })
-})
-afterAll(() => accounts?.[Symbol.asyncDispose]())
+const accounts = await openAccounts({ findPublicIds, routes: teamRoutes, mails: teamMails })
+afterAll(() => accounts[Symbol.asyncDispose]())
 beforeEach(() => accounts.rows('truncate mail, throttle'))
 
 type Entered = TestPerson & { token: string }
@@ -193,7 +190,7 @@ describe('what a person may', () => {
     const chosen = { papel: 'auditor', idsEmpresas: [company.publicId], acessoAte: '2099-12-31' }
     expect((await change(chosen)).status).toBe(200)
     expect(await conta(bia.token)).toMatchObject({ papel: 'auditor', idsEmpresas: [company.publicId] })
-    expect(heard).toHaveLength(1)
+    await expect.poll(() => heard.length).toBe(1)
     expect((await sentences(ana.email)).at(-1)).toBe(
       `Mudou o que Bia Lima (${bia.email}) pode: auditor, 1 empresa, até 31/12/2099.`,
     )
