@@ -12,10 +12,7 @@ import { createAccount, forgetOld } from './accounts.ts'
 import { accountMails } from './mails.ts'
 import { type Accounts, newAddress, newPerson, openAccounts } from './testing.ts'
 
-let accounts: Accounts
-beforeAll(async () => {
-  accounts = await openAccounts()
-})
+const accounts = await openAccounts()
 afterAll(() => accounts[Symbol.asyncDispose]())
 
 const counts = () =>

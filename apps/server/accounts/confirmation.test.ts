@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { confirmEmailOf } from './confirmation.ts'
 import { requireProvedEmail } from './email-proof.ts'
 import { findSession } from './sessions.ts'
-import { type Accounts, newPerson, openAccounts } from './testing.ts'
+import { newPerson, openAccounts } from './testing.ts'
 
 // An installation from which letters leave.
-let accounts: Accounts
-beforeAll(async () => {
-  accounts = await openAccounts({ smtpUrl: 'smtp://127.0.0.1:1' })
-})
+const accounts = await openAccounts({ smtpUrl: 'smtp://127.0.0.1:1' })
 afterAll(() => accounts[Symbol.asyncDispose]())
 
 const kind = 'confirmar-email'

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Accounts, newPerson, openAccounts } from './testing.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import { newPerson, openAccounts } from './testing.ts'
 
 // An installation from which letters leave.
-let accounts: Accounts
-beforeAll(async () => {
-  accounts = await openAccounts({ smtpUrl: 'smtp://127.0.0.1:1' })
-})
+const accounts = await openAccounts({ smtpUrl: 'smtp://127.0.0.1:1' })
 afterAll(() => accounts[Symbol.asyncDispose]())
 
 const ask = (token: string, email: string, senhaAtual: string) =>

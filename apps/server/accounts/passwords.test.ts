@@ -14,10 +14,7 @@ import type { PasswordTask } from './password-worker.ts'
 import { hashPassword, matchesPassword } from './passwords.ts'
 import { type Accounts, newPerson, openAccounts } from './testing.ts'
 
-let accounts: Accounts
-beforeAll(async () => {
-  accounts = await openAccounts()
-})
+const accounts = await openAccounts()
 afterAll(() => accounts[Symbol.asyncDispose]())
 
 const change = (token: string, senhaAtual: string, senha = 'senha-escolhida', senhaNovamente = senha) =>

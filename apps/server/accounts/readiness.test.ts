@@ -1,12 +1,9 @@
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, expect, test, vi } from 'vitest'
 import { openDatabase } from '../platform/database.ts'
 import { requireReady } from './readiness.ts'
-import { type Accounts, openAccounts } from './testing.ts'
+import { openAccounts } from './testing.ts'
 
-let accounts: Accounts
-beforeAll(async () => {
-  accounts = await openAccounts()
-})
+const accounts = await openAccounts()
 afterAll(() => accounts[Symbol.asyncDispose]())
 afterEach(() => void vi.useRealTimers())
 

@@ -1,13 +1,10 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { runs } from '../../../tests/support/seed.ts'
 import type { Letter } from '../platform/mail/mail.ts'
-import { type Accounts, newAddress, newPerson, openAccounts } from './testing.ts'
+import { newAddress, newPerson, openAccounts } from './testing.ts'
 
-let accounts: Accounts
-beforeAll(async () => {
-  accounts = await openAccounts()
-})
+const accounts = await openAccounts()
 afterAll(() => accounts[Symbol.asyncDispose]())
 
 const request = (email: string, address?: string) =>

@@ -1,14 +1,11 @@
 import { Secret, TOTP, URI } from 'otpauth'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { createVault } from '../platform/vault.ts'
 import { dropSecondFactorOf } from './accounts.ts'
-import { type Accounts, newPerson, openAccounts } from './testing.ts'
+import { newPerson, openAccounts } from './testing.ts'
 
-let accounts: Accounts
-beforeAll(async () => {
-  accounts = await openAccounts()
-})
-afterAll(() => accounts?.[Symbol.asyncDispose]())
+const accounts = await openAccounts()
+afterAll(() => accounts[Symbol.asyncDispose]())
 beforeEach(() => accounts.rows('truncate mail'))
 
 const path = '/v1/api/Usuarios/duas-etapas'

@@ -1,14 +1,11 @@
 import fc from 'fast-check'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import { onOneServer } from '../../../tests/support/database.ts'
 import { runs } from '../../../tests/support/seed.ts'
-import { type Accounts, newAddress, newPerson, openAccounts } from './testing.ts'
+import { newAddress, newPerson, openAccounts } from './testing.ts'
 
-let accounts: Accounts
-beforeAll(async () => {
-  accounts = await openAccounts()
-})
+const accounts = await openAccounts()
 afterAll(() => accounts[Symbol.asyncDispose]())
 
 const ownAccount = (token: string) => accounts.call('GET', '/v1/api/Usuarios/conta', { token })

@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { shareAccount } from './accounts.ts'
-import { type Accounts, newPerson, openAccounts, type TestPerson } from './testing.ts'
+import { newPerson, openAccounts } from './testing.ts'
 
-let accounts: Accounts
-let person: TestPerson
+const accounts = await openAccounts()
+const person = newPerson()
 beforeAll(async () => {
-  accounts = await openAccounts()
-  person = newPerson()
   await accounts.signUp(person)
   await shareAccount(accounts.ctx, person.email.toUpperCase())
 })

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { createAuthenticator } from '../../../tests/support/authenticator.ts'
 import { onOneServer } from '../../../tests/support/database.ts'
 import { shareAccount } from './accounts.ts'
 import { type Accounts, openAccounts } from './testing.ts'
 import { hasPasskeys } from './webauthn.ts'
 
-let accounts: Accounts
-beforeAll(async () => {
-  accounts = await openAccounts()
-})
-afterAll(() => accounts?.[Symbol.asyncDispose]())
+const accounts = await openAccounts()
+afterAll(() => accounts[Symbol.asyncDispose]())
 beforeEach(() => accounts.rows('truncate mail'))
 
 const origin = 'https://vigia.exemplo.com.br'

@@ -3,11 +3,10 @@ import { buffer } from 'node:stream/consumers'
 import { auditActions } from '@vigia/contract/workspace'
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import pg from 'pg'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { runs } from '../../../../tests/support/seed.ts'
 import type { Context } from '../../platform/context.ts'
-import { useDatabase } from '../../platform/database.testing.ts'
+import { useDatabase, useOwner } from '../../platform/database.testing.ts'
 import { inWorkspace } from '../../platform/database.ts'
 import type { Session } from '../../platform/http/session.ts'
 import { createLogger } from '../../platform/log.ts'
@@ -18,6 +17,7 @@ import { linkAudit, openAudit } from './export.ts'
 import { auditRoutes } from './routes.ts'
 
 const { db, url } = await useDatabase()
+const owner = await useOwner(url)
 let workspaceId: number
 
 beforeEach(async () => {
@@ -27,16 +27,9 @@ beforeEach(async () => {
 const record = (action: (typeof auditActions)[number], description: string, accountName = 'Ana Souza') =>
   inWorkspace({ db }, workspaceId, ({ db }) => recordAudit({ db }, { workspaceId, accountName }, action, description))
 
-async function asOwner(statement: string, values: unknown[]): Promise<void> {
-  const owner = new pg.Client({ connectionString: url })
-  await owner.connect()
-  await owner.query(statement, values)
-  await owner.end()
-}
-
 /** Only the owner of the tables may move an entry in time. */
 const moveTo = (description: string, at: string) =>
-  asOwner('update audit set at = $1 where workspace_id = $2 and description = $3', [at, workspaceId, description])
+  owner.query('update audit set at = $1 where workspace_id = $2 and description = $3', [at, workspaceId, description])
 
 const found = async (query: Partial<AuditQuery>) =>
   (await searchAudit({ db }, workspaceId, { page: 1, ...query })).entries.map(({ descricao }) => descricao)
@@ -169,7 +162,7 @@ test('the same file taken again within an hour is counted, and a HEAD takes noth
   await read('Ana', 'Baixou dois.')
   await read('Ana', 'Baixou dois.', { isHead: true })
   expect(await told()).toEqual(['Ana Baixou dois. 1', 'Bia Baixou um. 1', 'Ana Baixou um. 3'])
-  await asOwner(
+  await owner.query(
     `update audit set at = (at at time zone 'UTC' - interval '61 minutes') at time zone 'UTC' where workspace_id = $1`,
     [workspaceId],
   )
@@ -264,7 +257,7 @@ describe('the CSV', () => {
 
   test('is for as long as the login lasts that asked for it', async () => {
     const ticket = tickets()
-    await asOwner('delete from session where workspace_id = $1', [workspaceId])
+    await owner.query('delete from session where workspace_id = $1', [workspaceId])
     await expect(download(ticket)).rejects.toMatchObject({ code: 'gone' })
   })
 

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
-import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { recordAudit } from '../../accounts/audit/audit.ts'
 import { hashPassword } from '../../accounts/passwords.ts'
 import {
@@ -15,26 +14,18 @@ import {
 import { addKey, keys, listKeys } from '../../companies/keys/keys.ts'
 import { receive } from '../../documents/receive.ts'
 import { arrive, chaveOf, evento, nfeProc } from '../../documents/testing.ts'
+import { useOwner } from '../../platform/database.testing.ts'
 import { inCapture, inWorkspace } from '../../platform/database.ts'
 import { insertAccount, newWorkspace, testSession } from '../../platform/testing.ts'
 import { askForDeletion, deleteWorkspaceOf, eraseDue, eraseUnused, keepAccount } from './deletion.ts'
 
 const password = 'segredo1'
-let installation: Awaited<ReturnType<typeof openInstallation>>
-let ctx: ReturnType<(typeof installation)['openProcess']>
-let owner: pg.Client
+const installation = await openInstallation()
+afterAll(() => installation[Symbol.asyncDispose]())
+const owner = await useOwner(installation.url)
+const opened = installation.openProcess()
+const ctx = { ...opened, config: { ...opened.config, passwordCost: { memoryCost: 1024, timeCost: 1 } } }
 
-beforeAll(async () => {
-  installation = await openInstallation()
-  ctx = installation.openProcess()
-  ctx = { ...ctx, config: { ...ctx.config, passwordCost: { memoryCost: 1024, timeCost: 1 } } }
-  owner = new pg.Client({ connectionString: installation.url })
-  await owner.connect()
-})
-afterAll(async () => {
-  await owner.end()
-  await installation[Symbol.asyncDispose]()
-})
 beforeEach(() => changeLines(ctx, 'cnpj = id::text, next_at = null'))
 
 type Company = Awaited<ReturnType<typeof newCompany>>

@@ -1,8 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { type ExportItem, exportMax } from '@vigia/contract/documents'
 import { sql } from 'kysely'
-import type pg from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { onOneServer } from '../../../../tests/support/database.ts'
 import { readZip } from '../../../../tests/support/zip.ts'
 import { showOnly } from '../../companies/testing.ts'
@@ -21,15 +20,9 @@ import type { RunOptions } from '../../platform/threads.ts'
 import { createVault } from '../../platform/vault.ts'
 import { type Exports, openExports } from './testing.ts'
 
-let exports: Exports
-let ctx: Context
-let owner: pg.Client
-let url: string
+const exports = await openExports()
+const { ctx, owner, url } = exports
 let workspaceId: number
-beforeAll(async () => {
-  exports = await openExports()
-  ;({ ctx, owner, url } = exports)
-})
 afterAll(() => exports[Symbol.asyncDispose]())
 beforeEach(async () => {
   workspaceId = await exports.enter()

@@ -1,26 +1,19 @@
 import { type ExportItem, exportMax } from '@vigia/contract/documents'
 import { unzipDocument } from '@vigia/sefaz/distribution'
 import { sql } from 'kysely'
-import type pg from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { readZip } from '../../../../tests/support/zip.ts'
 import { recordAudit } from '../../accounts/audit/audit.ts'
 import { showOnly } from '../../companies/testing.ts'
 import { forgetExports } from '../../documents/export/keeping.ts'
 import { arrive, chaveOf, corrupted, cteChaveOf, cteProc, evento, nfeProc, resNFe } from '../../documents/testing.ts'
-import type { Context } from '../../platform/context.ts'
 import { asOperator, inWorkspace } from '../../platform/database.ts'
 import { insertCompany, testSession } from '../../platform/testing.ts'
 import { type Exports, openExports } from './testing.ts'
 
-let exports: Exports
-let ctx: Context
-let owner: pg.Client
+const exports = await openExports()
+const { ctx, owner } = exports
 let workspaceId: number
-beforeAll(async () => {
-  exports = await openExports()
-  ;({ ctx, owner } = exports)
-})
 afterAll(() => exports[Symbol.asyncDispose]())
 beforeEach(async () => {
   workspaceId = await exports.enter()
