@@ -43,7 +43,7 @@ export async function decideDue(
 
 const decidedAtOnce = 500
 
-/** Decides again what is due to documents of which a deadline passed: after that of the Ciência another answer is. */
+/** Decides the due answers of documents with a passed deadline: after the Ciência, another one is due. */
 export async function decideOverdue(ctx: WithDatabase, now = new Date()): Promise<void> {
   const workspaces = await asOperator(ctx, ({ db }) => db.selectFrom('workspace').select('id').orderBy('id').execute())
   for (const { id: workspaceId } of workspaces) {

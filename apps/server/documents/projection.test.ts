@@ -6,7 +6,7 @@ import { arrivalOf, cnpjs, documentOf, eventOf, story } from './list/order.testi
 import { type Changes, type EventRow, type Move, type ProjectedDocument, project, rowsOf } from './projection.ts'
 import { arrive, company, cteProc, evento, eventoCte, nfeProc, resEvento } from './testing.ts'
 
-// What a company has after these pages: a store in memory in the place of the tables.
+// Documents and events of a company after these pages: a store in memory instead of the tables.
 function received(pages: readonly Arrival[][], cnpj: string = company) {
   const documents = new Map<string, ProjectedDocument>()
   const events = new Map<string, EventRow>()

@@ -21,7 +21,7 @@ import {
   undoneOf,
 } from './standing.ts'
 
-/** What the best copy of a document says. */
+/** Facts of the best copy of a document. */
 interface DocumentCopy {
   chave: string
   nsu: bigint
@@ -35,7 +35,7 @@ interface DocumentCopy {
   authorized_at: string | null
   amount: string
   nat_op: string | null
-  /** Of a CT-e: 1 complemento, 2 anulação, 3 and 6 substituição. */
+  /** Only for a CT-e: 1 complemento, 2 anulação, 3 and 6 substituição. */
   tp_cte: number | null
   /** The chave of the other one; of a family with a `replacedStatus` that of the document that this one replaces. */
   corrects: string | null
@@ -80,23 +80,23 @@ export interface EventRow extends EventClaim {
   proof: Proof | null
 }
 
-/** What is here already of a document that something arrived for. */
+/** Stored state of a document for which something arrived. */
 export type ExistingDocument = Pick<
   DocumentCopy,
   'chave' | 'nsu' | 'complete' | 'issued_at' | 'authorized_at' | 'amount'
 > &
   DisplayedStanding & { own_answers: OwnAnswer[] | null }
-/** What is here already of an event of such a document. */
+/** Stored state of an event of such a document. */
 export type ExistingEvent = EventClaim & Pick<EventRow, 'chave' | 'undone' | 'author'>
 
 /** Subtracts (-1) or adds (+1) one document in the counters. */
 export type Move = Pick<ProjectedDocument, 'issued_at' | 'amount' | 'roles' | 'status'> & { sign: 1 | -1 }
 
 export interface Changes {
-  /** New documents, and those of which a better copy came. */
+  /** New documents, and those with a better copy. */
   documents: ProjectedDocument[]
   standings: (DisplayedStanding & { chave: string })[]
-  /** New events, and those of which a better copy came. */
+  /** New events, and those with a better copy. */
   events: EventRow[]
   /** Events of which only `undone` changes. */
   undone: Pick<EventRow, 'chave' | 'tp_evento' | 'sequence' | 'orgao' | 'undone'>[]
@@ -104,7 +104,7 @@ export interface Changes {
   inserted: number
   /** Summaries that got their complete document. */
   completed: number
-  /** What programs that follow the workspace hear of. */
+  /** Changes for the change feed of the workspace. */
   told: { chave: string; kind: ChangeKind }[]
 }
 
@@ -221,7 +221,7 @@ function changesOf(
   const isCancelled = standing.status === status.cancelled && before?.status !== status.cancelled
   if (!before) return isCancelled ? ['new', 'cancelled'] : ['new']
   const isCompleted = complete && !before.complete
-  // That a summary becomes an authorised note is what its complete XML says.
+  // Completion tells already that a summary became an authorised note.
   const isStanding = isCompleted
     ? standing.event_code !== before.event_code && standing.event_code !== authorised
     : !isShownSame(before, standing)

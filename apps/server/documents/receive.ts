@@ -137,14 +137,14 @@ async function ingest(
   const changes = project(existing, rowsOf(fresh, to.cnpj, proofs), { cnpj: to.cnpj, now: new Date() }, replaced)
   const ids = await writeChanges({ db }, place, changes)
   const isKnown = new Set(existing.events.map(eventKey))
-  // What is read again was here when it was relied on.
+  // Documents read again were here already when people relied on them.
   if (!again)
     await noteAltered(
       { db },
       to,
       changes.events.filter((event) => !isKnown.has(eventKey(event))),
     )
-  // What is read again was told when it arrived.
+  // Changes of documents read again were told when they arrived.
   const told = again
     ? []
     : changes.told.map(({ chave, kind }) => ({ documentId: ids.get(chave)!, companyId: to.companyId, kind }))

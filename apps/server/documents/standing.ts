@@ -5,7 +5,7 @@ import { status } from '@vigia/dfe/families/statuses'
 
 // The status of a document from its copies and events in any order of arrival: docs/decisions/0012-what-an-event-does.md.
 
-/** What an event says, as far as it matters for the document that it is about. */
+/** Facts of an event that matter for its document. */
 export interface EventClaim {
   tp_evento: number
   sequence: number
@@ -14,7 +14,7 @@ export interface EventClaim {
   rank: number
   /** The status that it gives the document, when it gives one. */
   status: number | null
-  /** Where the event is known from: a summary, or only the refusal to register it twice. */
+  /** Source of the event: a summary, or only the refusal to register it twice. */
   summary: boolean
   stated: boolean
   nsu: bigint
@@ -31,12 +31,12 @@ export interface EventClaim {
   description: string
 }
 
-/** What a document shows besides the facts of its best copy. */
+/** Displayed state of a document besides the facts of its best copy. */
 export interface DisplayedStanding {
   /** Bit mask of `1 << role`. */
   roles: number
   status: number
-  /** What the copies alone say, without events. */
+  /** Status by the copies alone, without events. */
   base_status: number
   event_code: number
   /** The words of an event that our table does not know. */
@@ -69,10 +69,10 @@ export function heaviestStatus(statuses: readonly number[]): number {
   return statuses.reduce((heaviest, status) => (weightOf(status) > weightOf(heaviest) ? status : heaviest))
 }
 
-// What stands below 0 came without an NSU, or for one that holds another document already: that one goes first.
+// Positions below 0 have no NSU, or one that another document took: that document goes first.
 const byPosition = (a: bigint, b: bigint) => Number(a < 0n) - Number(b < 0n) || compare(a, b)
 
-/** Of several copies of a document the one whose facts are shown: complete before summary, then the first position. */
+/** Best of several copies of a document: complete before summary, then the first position. */
 export function bestCopy<Copy extends { complete: boolean; nsu: bigint }>(copies: readonly Copy[]): Copy {
   return copies.reduce((best, copy) =>
     copy.complete === best.complete ? (byPosition(copy.nsu, best.nsu) < 0 ? copy : best) : copy.complete ? copy : best,
@@ -153,7 +153,7 @@ const protocolNumber = ({ protocol }: EventClaim) =>
 
 const compare = <Value extends string | bigint>(a: Value, b: Value) => (a < b ? -1 : a > b ? 1 : 0)
 
-/** What is displayed of a document with that status and those roles of its copies, and these events. */
+/** Displayed state of a document with that status and those roles of its copies, and these events. */
 export function standingOf<Event extends EventClaim>(
   base: Pick<DisplayedStanding, 'base_status' | 'roles'>,
   events: readonly Event[],
@@ -161,7 +161,7 @@ export function standingOf<Event extends EventClaim>(
 ): Omit<DisplayedStanding, 'answer_due_at' | 'answer_due'> {
   const { base_status } = base
   const registered = events.filter((event) => event.rank > 0)
-  // What is undone gives no status, but still says who may read the document: the documents did arrive.
+  // Undone events give no status, but their roles still count: the documents did arrive.
   const roles = registered.reduce((mask, event) => mask | event.roles, base.roles)
   const standing = registered
     .filter((event) => !undone.has(event))

@@ -31,10 +31,10 @@ export async function addReceipts(
   place: Place,
   arrivals: readonly Arrival[],
 ): Promise<readonly Arrival[]> {
-  // What another workspace has packed stays so.
+  // Content packed by another workspace stays packed.
   const packed = arrivals.map(({ packed, content, facts }) => {
     if (packed) return packed
-    // What was read was opened.
+    // Content with facts was opened before.
     if (facts) return takeApart(content)
     return isPacked(content) ? packReceived(content) : null
   })
@@ -69,7 +69,7 @@ interface Kept {
   certificate: number | null
 }
 
-// Of arrivals whose position is taken those that are another document than the one there, with a place of their own.
+// Arrivals at a taken position with another document than the stored one, with a place of their own.
 async function findOthers(
   { db, log }: Pick<Context, 'db' | 'log'>,
   { workspaceId, companyId, service }: Place,

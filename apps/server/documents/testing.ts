@@ -72,7 +72,7 @@ interface EventOptions {
   description?: string
   cStat?: string
   xMotivo?: string
-  /** Of the registration; null leaves nProt and dhRegEvento out. */
+  /** Protocol of the registration; null leaves nProt and dhRegEvento out. */
   protocol?: string | null
   /** Besides descEvento; of a CT-e, inside its group. */
   detail?: string

@@ -80,7 +80,7 @@ async function measurePageOne(name: Name): Promise<Record<string, Compared>> {
   const measured: Record<string, Compared> = {}
   for (const [label, filter] of Object.entries(await filtersOf(name))) {
     const first = await list(name, filter)
-    // Where there are fewer, against a whole page all the same.
+    // Shorter lists are compared with a whole page, too.
     const ids = first.rows.length === 50 ? first.rows.map(({ id }) => id) : await someIds(name, {})
     measured[label] = { rows: first.rows.length, ...(await againstFetch(name, ids, () => list(name, filter))) }
   }
@@ -96,7 +96,7 @@ async function measurePageOne(name: Name): Promise<Record<string, Compared>> {
   return measured
 }
 
-// Of who sees half of the companies.
+// Measures a person who sees half of the companies.
 async function measureChosen(name: Name) {
   const { rows } = await owner.query<{ id: number }>(
     'select id from company where workspace_id = $1 and id % 2 = 0 order by id',
@@ -213,7 +213,7 @@ async function measureOrders(name: Name) {
   return measured
 }
 
-// What the dashboard counts: answers that can be given until the end of tomorrow at most.
+// Count of the dashboard: answers that can be given until the end of tomorrow at most.
 async function measureDue(name: Name) {
   const count = () =>
     readWorkspace({ db }, idOf(name), ({ db }) =>

@@ -306,7 +306,7 @@ describe('the call', () => {
     const [whole] = (await found('com')).items
     expect(whole!.reforma).toMatchObject({ ibs: whole!.numero / 100, cbs: (whole!.numero * 9) / 100, achados: false })
     expect(items.length).toBeGreaterThan(1)
-    // What was not read inside says nothing of itself.
+    // Documents not read inside yet have no values.
     expect((await call('TipoDFe=0')).body.data.items.filter(({ reforma }) => reforma === null).length).toBeGreaterThan(
       0,
     )

@@ -43,7 +43,7 @@ async function readIds(
 
 interface Key {
   by: RawBuilder<unknown>
-  /** What `by` needs besides `document d`. */
+  /** Join that `by` needs besides `document d`. */
   from?: RawBuilder<unknown>
   /** Some documents have none: they come last in both directions. */
   missing?: boolean

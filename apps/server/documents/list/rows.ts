@@ -20,7 +20,7 @@ export interface DocumentListRow extends Answerable {
   authorized_at: Date | null
   answer_due_at: Date | null
   answer_due: number | null
-  /** What left from here or is about to, oldest first. */
+  /** Answers that left from here or are about to, oldest first. */
   own: OwnAnswer[]
   number: number
   issuer_name: string
@@ -47,13 +47,13 @@ export interface DocumentListRow extends Answerable {
   altered_by: number | null
   remarks: number
   alert_band: number | null
-  /** What a rule suggests to answer. */
+  /** Answer that a rule suggests. */
   suggestion: { tpEvento: number; rule: string } | null
-  /** What waits for a second person. */
+  /** Answer that waits for a second person. */
   asked: { tpEvento: number; by: string | null } | null
   /** The last event of ours, when the authority does not tell whether it has it or whether it stands. */
   unconfirmed: number | null
-  /** What the document says of IBS and CBS; amounts in cents. Null: it was not read inside. */
+  /** IBS and CBS of the document, amounts in cents. Null: it was not read inside. */
   reform: number | null
   ibs: bigint | null
   cbs: bigint | null

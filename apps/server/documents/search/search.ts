@@ -35,7 +35,7 @@ export async function readQuery(
   ]
   const hiding = await readHiding({ db }, workspaceId)
   const query = { db, workspaceId, filter, hiding, anyDate: words.chave !== null }
-  // Who has the whole chave means that document, whenever it was issued.
+  // A whole chave means that document, whenever it was issued.
   if (words.chave) {
     const found = [sql`d.chave = ${words.chave}`, ...given]
     return {
@@ -55,7 +55,7 @@ export async function readQuery(
   return { ...query, range, found }
 }
 
-// What the filter names of the inside of documents: each is asked for by itself.
+// Conditions of the filter on the contents of documents, each looked up by itself.
 async function insideFilter(
   db: Database,
   workspaceId: number,
@@ -174,7 +174,7 @@ async function inFields(
       lateral (select exists (select 1 from document d where d.workspace_id = ${workspaceId} and d.chave >= w.chave and d.chave < w.chave || '~') as begins) b
      order by w.place`,
   )
-  // What only issuers have is one set of them, by which documents are found fast.
+  // Words found only among issuers become one set of issuers, by which documents are found fast.
   const alone: Word[] = []
   const among: { issuers: RawBuilder<unknown> | null; others: RawBuilder<unknown>[]; places: Places }[] = []
   for (const [index, word] of words.entries()) {
@@ -195,7 +195,7 @@ async function inFields(
     workspaceId,
     among.map(({ issuers }) => issuers),
   )
-  // What stands in no other field is one set of documents.
+  // Words found only in contents become one set of documents.
   const only: Places[] = []
   const conditions = among.flatMap(({ others, places }, index) => {
     const issuers = sets[index] ?? null

@@ -26,7 +26,7 @@ interface DueRow {
   names: string[]
 }
 
-// Of all companies that `ctx.db` shows.
+// All companies that `ctx.db` shows.
 const listed = { days: agendaDays, companies: null }
 
 /** The next answers by the day until which they can be given, of so many days with today and of these companies (null: all). */
