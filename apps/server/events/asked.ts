@@ -40,7 +40,7 @@ export interface AskedAnswer {
   /** The one who asks is the one who asked, or a key of theirs. */
   own: boolean
   approvable: boolean
-  /** Who asked for it may still answer for the company. */
+  /** The requester may still answer for the company. */
   askerMay: boolean
   mayAnswer: boolean
   /** Another answer was asked for, or registered, after it. */
@@ -135,7 +135,7 @@ export async function decideAsked(
     const outcomes =
       reason === null ? await approve({ db }, session, answers) : await refuse({ db }, session, answers, reason)
     const done = outcomes.flatMap(({ answer, refusal }) => (refusal === null ? answer : []))
-    // Those that were asked for together have one reason, which names who asked.
+    // Answers requested together share one reason, which names the requester.
     for (const some of Map.groupBy(done, ({ tpEvento, why }) => `${tpEvento} ${why}`).values()) {
       const [{ type, tpEvento, why }] = some as [AskedAnswer]
       const numbers = `${some.length === 1 ? 'número' : 'números'} ${numbersText(some.map(({ number }) => number))}`

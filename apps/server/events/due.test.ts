@@ -64,7 +64,7 @@ const kind = (service: Service) =>
     cStat: fc.constantFrom('100', '100', '100', '100', '302', '101'),
     cancelled: fc.constantFrom(false, false, false, true),
     gtv: fc.constantFrom(false, false, false, true),
-    // What left from here may also be delivered.
+    // Events that left from here may also be delivered.
     events: fc.uniqueArray(happened(service), {
       maxLength: 3,
       selector: ({ tpEvento, sequence, how }) => `${tpEvento}/${sequence}/${how === 'received'}`,
@@ -72,7 +72,7 @@ const kind = (service: Service) =>
   })
 type Kind = typeof kind extends (service: Service) => fc.Arbitrary<infer K> ? K : never
 
-// What chance might not draw: all that happened is an event on its way, in time.
+// Case that random draws may miss: only an event on its way, in time.
 const rare = (service: Service): Kind => ({
   service,
   days: 0.5,
@@ -131,7 +131,7 @@ const isOnItsWay = ({ impedimento }: Option) => /já está em envio/.test(impedi
 
 const isKnown = ({ how }: Kind['events'][number]) => ['received', 'registered', 'elsewhere'].includes(how)
 
-/** What the row must show by the options; an answer that stands may still be changed, but nothing waits for that. */
+/** Deadline of the row by its options; an answer that stands may still be changed, but is not due. */
 function expected({ service, summary, events }: Kind, options: Option[]): DocumentRow['prazo'] {
   const of = (tpEvento: number) => options.find((option) => option.tpEvento === tpEvento)!
   const finals = [210200, 210220, 210240]

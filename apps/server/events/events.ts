@@ -56,7 +56,7 @@ interface CienciaQueue {
   workspaceId: number
   companyId: number
   cnpj: string
-  /** Who wants it of notes for which no rule decides; null: nobody. */
+  /** Text on who wants the Ciência where no rule decides; null: no one does. */
   why: string | null
   rules: readonly AnswerRule[]
 }
@@ -87,7 +87,7 @@ async function queueCiencias({ db }: WithDatabase, queue: CienciaQueue): Promise
                           and e.tp_evento = any (${decisive}::int[]) and e.rank > 0)
        and not exists (select 1 from outgoing_event o
                         where o.workspace_id = ${workspaceId} and o.company_id = d.company_id and o.chave = d.chave
-                          -- What waits for a second person is no answer yet, and who approves wants to read the note.
+                          -- Answers that wait for a second person do not count, and the approver wants to read the note.
                           and (o.state not in ('rejected', 'asked') and o.tp_evento = any (${conclusive}::int[])
                                or o.tp_evento = ${ciencia}::int
                                   and (o.state <> 'rejected' or o.c_stat = any (${definitive}::int[]) or o.answered_at > now() - interval '1 day')))
@@ -95,7 +95,7 @@ async function queueCiencias({ db }: WithDatabase, queue: CienciaQueue): Promise
        and d.chave <> all (${others.rows.map(({ chave }) => chave)}::text[])
        -- A document in doubt waits for a person, and one that was not looked at yet waits for that.
        and ${isJudgedOrLate(workspaceId)} and not ${isDoubted(workspaceId)}
-     -- What ends first leaves first.
+     -- Earliest deadlines leave first.
      order by d.answer_due_at, d.id)
     insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, message, why, rule_id)
     select * from released on conflict do nothing returning document_id as "documentId"`.execute(db)
@@ -145,7 +145,7 @@ export async function wakeEvents(ctx: WithDatabase, workspaceId: number, cnpj: s
   )
 }
 
-/** What a certificate lets go on: the captures of its base, and the events. */
+/** Followers of a new certificate: the captures of its base, and the events. */
 export const certificateFollowers: CapturesOfCertificates = {
   async subscribe(ctx, workspaceId, company, options) {
     await captures.subscribe(ctx, workspaceId, company, options)

@@ -36,7 +36,7 @@ interface EventSelection {
 
 export interface ManifestationRequest extends EventSelection {
   justification: string
-  /** Of a Carta de Correção, when the person names fields instead of writing a text. */
+  /** Only for a Carta de Correção whose fields the person names, instead of writing a text. */
   corrections?: Correction[]
 }
 
@@ -46,7 +46,7 @@ export interface RequestOutcome {
   number: number
   /** `asked`: it waits for a second person; `unconfirmed`: the authority does not tell whether it has it, or whether it stands. */
   state: 'registered' | 'sending' | 'refused' | 'asked' | 'unconfirmed'
-  /** Of the authority. */
+  /** Status of the authority's response. */
   cStat: number | null
   message: string
 }
@@ -58,7 +58,7 @@ export async function requestEvents(
   request: ManifestationRequest,
   waitMs = 10_000,
 ): Promise<RequestOutcome[]> {
-  // What others have sent about the same document counts too.
+  // Events sent by others about the same document count, too.
   const ctx = beyondLimit(shown)
   if (companiesShown(shown))
     await readWorkspace(shown, session.workspaceId, (ctx) => findCandidates(ctx, session.workspaceId, request))
@@ -78,7 +78,7 @@ export async function requestEvents(
   })
 }
 
-// Those of a workspace follow one another anyway: they must not wait with a connection each.
+// Requests of a workspace run one by one anyway: they must not hold connections while they wait.
 const takeTurn = createLimiter({
   each: 1,
   waiting: 100,
@@ -183,7 +183,7 @@ async function decideRequests(
 
 interface Placed {
   candidate: Candidate
-  /** Of the row that carries it out; null when it was refused. */
+  /** Id of the event row; null: refused. */
   eventId: bigint | null
   refusal: string
   /** The row was there already. */
@@ -308,7 +308,7 @@ function auditText({ kind, service }: ManifestationRequest, asked: Candidate[]):
   return `Pediu ${eventName(service, kind.tpEvento)} de ${asked.length} ${familyById(service).name} (${numbers}), com justificativa.`
 }
 
-// What waits for a second person is not wanted any more when somebody answers otherwise.
+// An answer that waits for a second person ends when somebody requests another one.
 async function withdrawAsked(
   { db }: WithDatabase,
   { workspaceId, accountName }: Session,

@@ -262,7 +262,7 @@ describe('a claim', () => {
   })
 
   test('serves first who has the fewest batches under way, people before switches', async () => {
-    // Of one workspace three companies, of another one; a switch of a third.
+    // Three companies of one workspace, one of another, and one automatic event of a third.
     const [large, small, automatic] = [
       await newWorkspace(ctx.db),
       await newWorkspace(ctx.db),

@@ -20,7 +20,7 @@ export function noteSettled(
   )
 }
 
-// Of an event that is another system's the authority does not tell whether it stands, but some final answer does.
+// Whether another system's event stands is unknown, but some final answer does.
 const isAnswered = sql`(o.state = 'registered' or o.state = 'unconfirmed' and o.c_stat is not null)`
 
 /** Writes what left from here into its documents and decides what is due to them, in the transaction `ctx.db` that changed it. */

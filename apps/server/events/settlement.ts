@@ -68,7 +68,7 @@ export async function settle(
   })
 }
 
-// What the response says together with what else is known here.
+// Combines the response with other knowledge about the event.
 async function reconsider(ctx: WithDatabase, batch: Batch, settled: Settled): Promise<Consequence> {
   const { consequence, ready } = settled
   if (await isLetterOfOthers(ctx, batch, settled)) return letterOfOthers(ready.event)
@@ -207,7 +207,7 @@ async function deliverEvents(
       from capture_subscription s join capture_line l on l.id = s.line_id
      where l.service = ${serviceCodes[service]} and l.cnpj = ${cnpj} and s.proved_at is not null`.execute(ctx.db)
   const recipients = [...author, ...proved.filter((one) => one.companyId !== author[0]?.companyId)]
-  // Locks the companies in one order, whoever delivers.
+  // Locks the companies always in the same order.
   recipients.sort((a, b) => a.workspaceId - b.workspaceId || a.companyId - b.companyId)
   for (const recipient of recipients) {
     await enterWorkspace(ctx, recipient.workspaceId)

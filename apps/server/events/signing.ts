@@ -52,7 +52,7 @@ export async function prepareBatch(
 ): Promise<{ opened: OpenedCertificate; ready: ReadyEvent[] } | null> {
   return inCapture(ctx, async (ctx) => {
     await enterWorkspace(ctx, batch.workspaceId)
-    // Who changes a rule or the setting waits until this is committed, or this sees the change: nothing is signed by what holds no more.
+    // Changes of rules or settings wait for this commit or are seen here, so no outdated rule signs.
     await holdSharedLock(ctx, 'answerRules', batch.workspaceId)
     const settled = [
       ...(await endUnknown(ctx, batch)),
@@ -97,7 +97,7 @@ const noCertificate =
 const sameCertificate =
   'A SEFAZ recusou várias vezes o certificado digital desta empresa: o evento continua na fila e sai quando outro certificado for enviado.'
 
-// Of two registrations of one second the protocols tell which is the later (docs/decisions/0012).
+// Protocols order two registrations of the same second (docs/decisions/0012).
 const isLater = sql`(e.registered_at, coalesce(protocol_number(e.protocol), 0)) > (r.registered_at, coalesce(protocol_number(r.protocol), 0))`
 
 async function readRivals({ db }: WithDatabase, batch: Batch): Promise<Map<bigint, Date>> {
@@ -333,7 +333,7 @@ async function authorizationOf({ db }: WithDatabase, batch: Batch, { documentId 
   return protocol
 }
 
-// The last registered letter has all corrections so far, whoever sent it.
+// The last registered letter has all corrections so far, even if another system sent it.
 async function currentCorrections({ db }: WithDatabase, batch: Batch, chave: string): Promise<Correction[]> {
   const { rows } = await sql<{ nsu: bigint }>`
     select nsu from document_event

@@ -58,7 +58,7 @@ async function writeSuggestions({ db }: WithDatabase, workspaceId: number): Prom
 const suggestionsOf = (rules: readonly AnswerRule[]) =>
   rules.map(({ active, answer }) => (active ? suggestedBy(answer) : null))
 
-// Of the rule that decides, a row `r` of `decide`.
+// Id of the deciding rule, from a row `r` of `decide`.
 const idOfRule = (rules: readonly AnswerRule[]) => sql`(${rules.map(({ id }) => id)}::bigint[])[r.rule + 1]`
 const answerOfRule = (answers: readonly (number | null)[]) => sql`(${answers}::int[])[r.rule + 1]`
 

@@ -103,7 +103,7 @@ export async function store(
   await inWorkspace(ctx, workspaceId, (ctx) => receive(ctx, { workspaceId, companyId, cnpj }, service, arrivals))
 }
 
-/** The documents of the workspace of which the columns say otherwise than their family what is due. */
+/** Documents of the workspace whose due columns differ from what their family decides. */
 export async function dueDiffers(
   ctx: Pick<Context, 'db'>,
   workspaceId: number,
@@ -115,7 +115,7 @@ export async function dueDiffers(
     const told = new Map(rows.map((row) => [row.id, row.answer_due_at && [row.answer_due_at, row.answer_due]]))
     const candidates = await loadCandidates({ db }, workspaceId, [...told.keys()])
     return candidates.flatMap(({ documentId, chave, type, own, ...rest }) => {
-      // What the authority never told counts for the number of the next event only.
+      // Events with unknown outcome only count for the number of the next event.
       const due = familyById(type).open({ ...rest, own: own.filter(({ doubt }) => doubt !== 'untold') }, now)
       const both = { told: told.get(documentId), open: due && [due.until, due.tpEvento] }
       return isDeepStrictEqual(both.told, both.open) ? [] : { chave, ...both }
@@ -135,7 +135,7 @@ function usualCertificate(cnpj: string): PfxFile {
 export interface CteOptions {
   number?: number
   issuer?: string
-  /** Who pays, as the remetente of the CT-e. */
+  /** Payer of the CT-e, as its remetente. */
   payer?: string
   issuedAt?: string
   nProt?: string | null
