@@ -76,7 +76,7 @@ const monthBefore = new Date(Date.parse(`${month}-01`) - 86_400_000).toISOString
 interface Fact {
   company: number
   type: 0 | 2
-  /** Of issue. */
+  /** Time of issue. */
   at: string
   roles: number
   status: number

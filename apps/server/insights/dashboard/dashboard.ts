@@ -28,7 +28,7 @@ interface Counts {
     /** In reais. */
     amountNfe: number
     amountCte: number
-    /** Of the month before. */
+    /** Values of the month before. */
     before: { nfe: number; cte: number; amountNfe: number; amountCte: number }
   }[]
   latest: { id: string; tipoDfe: number; nomeEmitente: string; chaveDfe: string; dataCadastro: string }[]
@@ -113,7 +113,7 @@ const byCompany = (workspaceId: number) => {
 const fields = (values: Record<string, RawBuilder<unknown>>) =>
   sql`json_build_object(${sql.join(Object.entries(values).flatMap(([name, value]) => [sql.lit(name), value]))})`
 
-// Nobody answers for a company that was archived.
+// Archived companies need no answers.
 const archived = (workspaceId: number) => sql`(
   select coalesce(array_agg(id), '{}') from company where workspace_id = ${workspaceId} and not active)::int[]`
 

@@ -288,7 +288,7 @@ test('what a person found right is told no more, until it is reopened or says so
   expect(await inside((db) => findFindings({ ...ctx, db }, workspaceId, id))).toEqual([right[0]])
   expect(await mark(right[1]!, false)).toBe(true)
   expect(codes(await list())).toEqual(['fr-sem-nota 1'])
-  // An earlier bill of the same note: another one than that which a person looked at.
+  // An earlier bill of the same note, other than the one that the person looked at.
   await deliver(freight(1, { number: 30, notes: [chave(1)], issuedAt: '2026-11-01T08:00:00-03:00' }))
   await readEverything(ctx)
   expect(codes(await list())).toContain('fr-dobro 3')

@@ -20,7 +20,8 @@ import type { Session } from '../../platform/http/session.ts'
 import { likeLiteral, searchable } from '../../platform/text.ts'
 import { absent, issuedText, readCompared } from '../alerts/list.ts'
 
-// What does not fit in bills of freight, as people read it: docs/decisions/0053-freight-audit.md. apps/server/documents/contents finds it.
+// Findings of apps/server/documents/contents in bills of freight:
+// docs/decisions/0053-freight-audit.md.
 
 export type ListContext = Pick<Context, 'db' | 'ids'>
 
@@ -59,7 +60,7 @@ async function chosen(ctx: WithDatabase, workspaceId: number, question: Question
     ...(named.length === 0 ? [] : [sql`(${every(named)})`]),
     ...(bare === '' ? [] : [sql`s.tax_id like ${`${bare}%`}`]),
   ]
-  // Of a carrier of which nothing is left to search by there is none.
+  // A carrier text without anything to search by matches no bill.
   const byCarrier = either.length === 0 ? sql`false` : sql`(${sql.join(either, sql` or `)})`
   return [
     ...(await conditionsOf(ctx, workspaceId)),
@@ -190,7 +191,7 @@ async function toFindings(ctx: ListContext, workspaceId: number, rows: readonly 
 const tellsTo = (ctx: WithDatabase, row: Pick<Row, 'regra' | 'documents'>, behind: ReadonlyMap<string, unknown>) =>
   companiesShown(ctx) === null || compared(row).every((chave) => behind.has(chave))
 
-// Those of which a sentence tells more than what the CT-e itself cites.
+// Documents that the sentence names beyond those that the CT-e itself cites.
 function compared({ regra, documents }: Pick<Row, 'regra' | 'documents'>): string[] {
   if (regra === 'fr-sem-nota') return []
   return regra === 'fr-tomador' ? documents : documents.filter((chave) => !isNote(chave))

@@ -9,7 +9,7 @@ import { isAdditive, type Question, readSums, restOf } from './sums.ts'
 // Rows written at once, without holding up others.
 const rowsAtOnce = 200
 
-/** The whole report as an XLSX file; `about` says of which companies it is. Its rows sum up to the total above them. */
+/** The whole report as an XLSX file; `about` names its companies. Rows sum up to the total above them. */
 export async function makeSheet(
   ctx: WithDatabase,
   workspaceId: number,
