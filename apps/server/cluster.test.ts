@@ -108,9 +108,9 @@ const manyServers: readonly { like: RegExp; why: string }[] = [
 
 const onOneLine = (text: string) => text.replace(/\s+/g, ' ').trim()
 
-// What meets the move of a shard is refused, and tried again; the rights are those that this test asks for.
+// Errors of statements that meet the move of a shard, which are retried.
 const moving = /^(40001|55P03|CIINF) |^XX000 could not find valid entry for shard/
-// What meets a server that is away, and what comes after it in the same transaction or on the same connection.
+// Errors of statements that meet a lost node, and of later ones in the same transaction or connection.
 const away =
   /^(08006|57P0\d|25P02|EPIPE|ECONNRESET) |^undefined (Connection terminated|Client has encountered)|^XX000 (failure on connection|server closed the connection|connection not open|could not commit|SSL SYSCALL error|cannot switch local execution status)|^3B001 /
 const intrusion = (workspaceId: number) => `insert into notice (workspace_id, key) values (${workspaceId}, 'x')`
@@ -464,7 +464,7 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
       `select proname as name from pg_proc where pronamespace = 'public'::regnamespace and prosecdef and proname ~ '_for_(token|passkey)$' order by 1`,
     )
     expect(functions.length).toBeGreaterThan(4)
-    // What statements of functions ask is in no plan.
+    // Plans do not show the statements inside functions.
     const asked: string[] = []
     const note = ({ message, detail }: { message?: string; detail?: string }) =>
       void (
