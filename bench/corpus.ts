@@ -13,7 +13,7 @@ export interface CorpusDocZip {
   base64: string
 }
 
-/** What the simulator generated for a company. */
+/** Documents that the simulator generates for a company. */
 export async function generatedDocuments(
   simulator: Simulator,
   company: { cnpj: string; nome: string; uf: string },

@@ -7,7 +7,7 @@ import { WebSocket, WebSocketServer } from 'ws'
 
 // The processes that hub.ts starts, each with one part. A connection takes a descriptor at either end and two at the door.
 
-/** What a part is asked for, and what it returns. */
+/** Requests that a part takes. */
 interface PartRequests {
   api: { url: string; memory: number }
   bare: { url: string; memory: number; send: number }

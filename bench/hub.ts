@@ -23,7 +23,7 @@ const sessionsPerAccount = 50
 // A machine that cannot open all of them in this time holds fewer, and the report says how many.
 const openingMs = 300_000
 const settlingMs = 10_000
-// What the first connections cost once is not counted.
+// Connections not counted: they bear the cost of the start.
 const first = 100
 const words = { topic: 'aviso', kind: 'sucesso', header: 'Captura terminada' } as const
 

@@ -80,7 +80,7 @@ async function scrollThrough(): Promise<{ rows: number; longMs: number[] }> {
     await new Promise(requestAnimationFrame)
     for (const row of document.querySelectorAll('tbody tr')) rows.add(row.textContent)
   }
-  // What was observed last is told a moment later.
+  // The observer reports its last entries a moment later.
   await new Promise((resolve) => setTimeout(resolve, 200))
   observer.disconnect()
   return { rows: rows.size, longMs }

@@ -592,7 +592,7 @@ function unwanted(sent: readonly Sent[], asked: readonly Asked[]): string[] {
   return sent.filter((event) => !requested.has(keyOf(event)) && !isAutomatic(event)).map(keyOf)
 }
 
-// Where the state of an event is not what the authority registered.
+// Lists where an event's state differs from the authority's registration.
 function wronglyTold(event: Outgoing, all: readonly Outgoing[], sent: readonly Sent[]): string[] {
   const { document, sequence, state, cStat, protocol } = event
   const there = sent.find((one) => keyOf(one) === document && one.nSeqEvento === sequence)

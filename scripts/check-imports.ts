@@ -22,7 +22,7 @@ interface Import {
   typeOnly: boolean
 }
 
-// Who may import whom. A new edge is the rarest change: it comes with a decision record in docs/decisions.
+// Allowed imports of each package. A new edge comes with a decision record in docs/decisions.
 const allowedImports: Record<string, string[]> = {
   'packages/xml': [],
   'packages/signalr': [],
@@ -355,7 +355,6 @@ function onlyReExports(text: string): boolean {
 const statement = /^(?:import|export)\b(\s+type\b)?(?:[^'"`;()]*?\bfrom\s+|\s+)'([^'\n]+)'/gm
 const call = /(typeof\s+)?\bimport\(\s*'([^'\n]+)'/g
 
-/** What a source file imports. */
 export function importsOf(text: string): Import[] {
   const code = withoutComments(text)
   return [...code.matchAll(statement), ...code.matchAll(call)].map(([, type, specifier = '']) => ({

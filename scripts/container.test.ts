@@ -9,7 +9,8 @@ import { importsOf, readRepository } from './check-imports.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-// What runs in a container: the program and its worker, its commands, and by their names the signer, the simulator and the threads.
+// Entry points of a container: the program, its worker and its commands, and by name the signer,
+// the simulator and the threads.
 const entries = [
   ...['scripts/start.ts', 'scripts/worker-child.ts', 'scripts/admin.ts', 'scripts/sefaz.ts'],
   ...['apps/server/main.ts', 'apps/simulator/main.ts'],

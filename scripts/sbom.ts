@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 
-// What the program runs on, as a bill of materials (CycloneDX 1.6) on the standard output: `npm run sbom > sbom.json`. It is read from
-// package-lock.json, because `npm sbom --omit=dev` leaves out what the workspaces need.
+// Prints the runtime dependencies as a bill of materials (CycloneDX 1.6): `npm run sbom >
+// sbom.json`. Reads package-lock.json, because `npm sbom --omit=dev` leaves out dependencies of the
+// workspaces.
 
 interface LockedPackage {
   name?: string

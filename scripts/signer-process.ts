@@ -11,7 +11,7 @@ import type { Config } from '@vigia/server/start'
 import { keepChild, lastLines } from './children.ts'
 
 const namesOfKeys = ['MASTER_KEY', 'NEW_MASTER_KEY']
-// Of copies: the signer has nothing to do with them, and the two go together.
+// Backup settings, which belong together; the signer does not need them.
 const namesOfCopies = ['BACKUP_DIR', 'BACKUP_KEY']
 
 /** Removes the keys from `env` and returns them, so that processes started later do not inherit them. */
@@ -26,7 +26,7 @@ export function takeKeys(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 
 interface SignerProcess {
   reach: ReachSigner
-  /** Where it listens. */
+  /** Path on which it listens. */
   socket: string
   [Symbol.asyncDispose](): Promise<void>
 }

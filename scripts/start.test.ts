@@ -117,7 +117,7 @@ async function companiesOf(env: Record<string, string>): Promise<unknown[]> {
   return (await (await enter(env)).call<unknown[]>('GET', '/v1/api/Empresas/obter-empresas')).body.data
 }
 
-/** What a probe got from the first moment on until the product was ready. */
+/** Statuses that a probe gets from the first moment until the product is ready. */
 async function probe(env: Record<string, string>, { ended }: Launched): Promise<number[]> {
   const seen: number[] = []
   let over = false

@@ -24,9 +24,9 @@ interface SuiteOptions {
 const root = fileURLToPath(new URL('..', import.meta.url))
 const bin = (name: string) => path.join(root, 'node_modules', '.bin', name)
 
-// The compiler would check with four threads, of which each learns all types anew: twice the work on two cores.
+// The compiler would use four threads, each of which loads all types: twice the work on two cores.
 const compiler = ['--checkers', '1']
-// What is written in Go collects its garbage on cores that the others need.
+// Go programs collect garbage on cores that the other checks need.
 const oneCore = { GOMAXPROCS: '1' }
 
 const checks: [name: string, command: string[]][] = [

@@ -1,7 +1,8 @@
-// What keeps the application open without a connection: its page and its code. No response of the API is kept here, and none passes through.
+// Caches the page and the code of the application for offline use. API responses neither are cached
+// nor pass through here.
 // The build writes `version`, `entry` and `files` before it (build/offline.ts).
-// A new version waits until the pages of the one before are closed, so that an open page finds all its code; it needs no waiting itself,
-// because with a connection the page comes from the server.
+// A new version waits until pages of the previous one are closed, because they need its code. With
+// a connection the page comes from the server.
 const cacheName = `vigia.shell ${version}`
 const page = '/dashboard'
 const notOfApplication = /^\/(v1|docs|metrics|health|notification-hub|termos|privacidade|cookies)(\/|$)|^\/$|\.\w+$/
@@ -25,7 +26,7 @@ async function keep() {
   const cache = await caches.open(cacheName)
   const response = await fetch(page, { cache: 'no-cache' })
   const html = await response.text()
-  // While a new version is brought out, the page may be of another one than this file.
+  // During a deployment the page may be of another version than this file.
   if (!response.ok || !html.includes(entry)) throw new Error('the page is of another version')
   await cache.addAll(files)
   await cache.put(page, pageWith(html, response))
@@ -38,14 +39,14 @@ async function takeOver() {
 
 async function openPage(request) {
   const response = await fetch(request).catch(() => null)
-  // With these a proxy, or a server that is starting, says that nobody responds yet: the application says it better.
+  // Statuses of a proxy or a starting server: the cached application explains them better.
   if (!response || [502, 503, 504].includes(response.status)) return kept(page, request)
   if (!response.headers.get('content-type')?.startsWith('text/html')) return response
   return pageWith(await response.text(), response)
 }
 
-// Chrome throws away what a page fetches ahead when it comes from a service worker, and complains; the files of this version are here already
-// (https://github.com/vite-pwa/vite-plugin-pwa/issues/945).
+// Removes modulepreload: Chrome discards preloads from a service worker with a warning, and the
+// files are cached anyway (https://github.com/vite-pwa/vite-plugin-pwa/issues/945).
 function pageWith(html, { status, headers: received }) {
   const text = html.includes(entry) ? html.replace(/<link rel="modulepreload"[^>]*>/g, '') : html
   const headers = new Headers(received)

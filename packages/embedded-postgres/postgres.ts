@@ -416,7 +416,8 @@ function keepRunning(cluster: Launch, { server: first, port }: Running): Embedde
       restarts.push(now)
       log('Os dados estão a salvo. Iniciando o PostgreSQL de novo…')
       try {
-        // The lock file is of a process that is no more, and its number may be another program's by now. The password is known to be right.
+        // The process of the lock file has ended, and another one may have its pid. The password is
+        // known to be right.
         return (await begin({ ...cluster, stalePid: await waitForOther(cluster.directory) }, port)).server
       } catch (error) {
         log(error instanceof Error ? error.message : String(error))

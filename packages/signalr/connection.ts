@@ -60,7 +60,7 @@ export interface HubServices<User> {
   opened(connection: ClientConnection<User>): void
   /** The connection is ending: messages no longer reach it. */
   forget(connection: ClientConnection<User>, wasOpen: boolean): void
-  /** Its transport is no more. */
+  /** Called when its transport has ended. */
   remove(connection: ClientConnection<User>): void
 }
 

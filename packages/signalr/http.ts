@@ -14,7 +14,7 @@ const statusTexts: Record<number, string> = {
   503: 'Service Unavailable',
 }
 
-/** A request that is answered with a status and no more. */
+/** A request answered with only a status. */
 export class HubRefusal extends Error {
   override name = 'HubRefusal'
   readonly status: number

@@ -10,7 +10,6 @@ import { moment, printable } from './screen.ts'
 const usage =
   'Use: npm run admin -- conta criar --email E --nome N, conta excluir --email E [--agora] [--fazer], conta manter --email E, conta confirmar --email E, ou conta duas-etapas --email E (desliga).'
 
-/** What `npm run admin -- conta` is asked to do. */
 interface AccountOrder {
   task: 'create' | 'delete' | 'keep' | 'confirm' | 'second-factor'
   email: string
@@ -108,7 +107,7 @@ export function readAccountOrder(args: string[]): AccountOrder {
 
 type Listed = NonNullable<Awaited<ReturnType<typeof findPlan>>>
 
-/** What a deletion would do, for a terminal. */
+/** Describes a planned deletion for a terminal. */
 export function describePlan(
   { name, emails, companies }: Pick<Listed, 'name' | 'emails' | 'companies'>,
   now: boolean,

@@ -12,7 +12,6 @@ const types: Readonly<Record<string, PlanType>> = { basico: 1, profissional: 2, 
 const usage =
   'Use: npm run admin -- plano listar, plano ativar --email E --tipo basico|profissional|corporativo [--ate AAAA-MM-DD] ou plano encerrar --email E.'
 
-/** What `npm run admin -- planos` is asked to do. */
 type PlanOrder =
   | { task: 'list' }
   | { task: 'activate'; email: string; type: PlanType; until: string | null }

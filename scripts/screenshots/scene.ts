@@ -6,7 +6,7 @@ export const themes = ['light', 'dark'] as const
 /** `demo` has the documents of its companies, `office` sixty companies in every state, `ended` a trial that is over. */
 export type Who = 'visitor' | 'demo' | 'empty' | 'office' | 'ended'
 
-/** What the addresses and the forms of the scenes need to know of the product that was started. */
+/** Facts about the started product that addresses and forms of the scenes need. */
 export interface SceneFacts {
   complete: string
   summary: string
@@ -25,7 +25,7 @@ export interface Scene {
   /** Called before the page is opened: what its calls get as responses instead. */
   before?: (page: Page) => Promise<unknown>
   prepare?: (page: Page, facts: SceneFacts) => Promise<void>
-  /** What the picture is about. */
+  /** Subject of the picture. */
   shows: (page: Page) => Locator
   /** Only on screens narrower than this, or at least as wide as that. */
   below?: number

@@ -131,7 +131,7 @@ test('cancelled documents are shown as cancelled', async () => {
 test('a second workspace with the same certificate gets everything without another question', async () => {
   const all = async (id: string, by = client) =>
     [...(await listAll(id, 0, by)), ...(await listAll(id, 2, by))].map((row) => row.chave).sort()
-  // Whoever has most.
+  // Takes the company with the most documents.
   const held = await Promise.all([...companies].map(async ([cnpj, id]) => ({ cnpj, id, chaves: await all(id) })))
   const { cnpj, id, chaves } = held.sort((a, b) => b.chaves.length - a.chaves.length)[0]!
   expect(chaves.length).toBeGreaterThan(0)

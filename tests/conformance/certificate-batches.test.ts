@@ -251,7 +251,7 @@ describe('a batch of certificates', () => {
     expect((await stranger.call('GET', path)).body.data).toEqual([])
     expect((await stranger.call('POST', `${path}/${idLote}/arquivos`, { arquivos: [file] })).status).toBe(404)
 
-    // Nobody could decide it, and no more files came.
+    // The file stays undecided, and no more files come.
     await leaseUntil("now() + interval '5 minutes'", file.nome)
     await owner.query("update certificate_batch set received_at = now() - interval '25 hours' where ended_at is null")
     await owner.query("update job set run_at = now() where kind = 'tidy-batches'")
@@ -277,7 +277,7 @@ test('workspaces take turns: who comes later does not wait for all files of who 
     `select name from certificate_file
       where batch_id in (select id from certificate_batch order by id desc limit 2) order by xmin::text::bigint desc`,
   )
-  // Of one that is taken last, at most those come after it that are decided at the same time: seven.
+  // Taken last, it would be followed by at most the seven files that are decided at the same time.
   expect(rows.findIndex(({ name }) => name === 'única.pfx')).toBeGreaterThan(7)
 })
 

@@ -106,7 +106,7 @@ test('a key that manages companies does not have them answer by themselves, unle
 
 test('a demonstration that is open to anybody takes only certificates of its own authority', async () => {
   const simulator = { ...product.config.simulator!, open: true }
-  // Of the same authority.
+  // Same authority as the product's.
   const { sefaz } = product.config
   await using open = await startProduct({ roles: ['api'], config: { simulator, sefaz } })
   const directory = await mkdtemp(join(tmpdir(), 'vigia-other-authority-'))

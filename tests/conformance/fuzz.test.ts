@@ -68,7 +68,7 @@ function send(sent: Call, agent = shared): Promise<Reply> {
       )
     })
     call.on('error', (cause: NodeJS.ErrnoException) => {
-      // Who could not read the request does not know that a HEAD wants no body.
+      // An unreadable request hides its method, so a HEAD may be refused with a body.
       if (method === 'HEAD' && cause.code === 'HPE_CLOSED_CONNECTION') resolve({ status: 400, type: '', text: '' })
       else reject(new Error(told(sent), { cause }))
     })
@@ -109,7 +109,7 @@ function expectCalm({ status, type, text }: Reply, { method, path, body }: Call)
     expect(Object.keys(envelope).sort()).toEqual(['data', 'errors', 'message', 'success'])
     expect([envelope.success, envelope.errors]).toEqual([true, []])
   } else {
-    // A name that comes twice is told to whoever sent it.
+    // Duplicate names are quoted back to the sender.
     const [inside] = insides.exec(text) ?? []
     const isTheirs = inside && (querystring.unescape(path).includes(inside) || body?.includes(inside))
     if (!isTheirs) expect(inside).toBeUndefined()
@@ -159,7 +159,8 @@ async function explore(calls: fc.Arbitrary<() => Call>, full: number): Promise<v
 const text = anyText(() => [two.theirs.companyId, ...two.theirs.nfe, ...two.theirs.cte, two.mine.companyId])
 const value = anyValue(text)
 
-// What gets a call past the first checks. A manifestação of what is one's own would wait for a worker: it has a test of its own.
+// Values that get a call past the first checks. A manifestação of one's own documents would wait
+// for a worker: it has a test of its own.
 const plausible: Record<string, () => unknown> = {
   email: () => 'ana@exemplo.com.br',
   nome: () => 'Ana Souza',
@@ -376,7 +377,7 @@ test('addresses, methods and headers of every kind', { timeout }, async () => {
 
 test('words of every kind about documents of one’s own', { timeout: 60_000 }, async () => {
   const calls = wordCalls()
-  // Nobody waits for what cannot leave before tomorrow.
+  // Events cannot leave before tomorrow, so the test does not wait for them.
   await two.owner.query("update outgoing_event set next_at = now() + interval '1 day'")
   for (const [index, outcome] of (await wordReplies).entries()) {
     if (outcome.status === 'rejected') throw outcome.reason

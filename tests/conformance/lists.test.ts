@@ -42,14 +42,15 @@ const queries: Record<string, string> = {
   '/v1/api/Relatorios': `Tipo=compras&Por=produto&MesDe=${month}&MesAte=${month}`,
 }
 
-// What a call has to name, and one of the workspace ($1).
+// Required parameter of a call, and a query for its value in the workspace ($1).
 const named: Record<string, [parameter: string, find: string]> = {
   '/v1/api/Empresas/obter-empresa': ['id', 'select public_id as id from company where workspace_id = $1 limit 1'],
   '/v1/api/Empresas/completude': ['id', 'select public_id as id from company where workspace_id = $1 limit 1'],
   '/v1/api/Webhooks/entregas': ['idWebhook', 'select public_id as id from webhook where workspace_id = $1'],
 }
 
-// By the call in pages, how a workspace ($1) gets as many rows ($2) as it has documents; null: its rows are the documents, or others made here.
+// Inserts that give a workspace ($1) as many rows ($2) as documents, by call in pages; null: the
+// rows are documents, or are made here.
 const rowsOf: Record<string, string | null> = {
   '/v1/api/DocumentosFiscais': null,
   '/v1/api/Vencimentos': `
@@ -143,7 +144,7 @@ afterAll(async () => {
 
 type Query = Record<string, unknown>
 
-/** What `route` responds; null: the workspace has nothing that it could name. */
+/** Data of the response; null: the workspace has nothing to name in the call. */
 async function open(size: number, { path, data: schema }: ListRoute, more: Query = {}): Promise<Data | null> {
   const query = new URLSearchParams(queries[path])
   const [parameter, find] = named[path] ?? []

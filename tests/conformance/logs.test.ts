@@ -196,7 +196,7 @@ test('nothing secret is ever written to a log', { timeout: 120_000 }, async () =
   // The capture writes about the company too, before the database is taken from it below.
   await vi.waitFor(() => expect(output).toContain(cnpj), { timeout: 30_000, interval: 100 })
 
-  // What people type, and what others try.
+  // Secrets in input of people and in requests of strangers.
   for (const cpf of [secrets.cpf, secrets.maskedCpf]) {
     await call('GET', `/v1/api/DocumentosFiscais?TipoDFe=0&CampoPesquisa=${cpf}`, undefined, open)
     await call('GET', `/v1/api/Empresas/obter-empresas?busca=${cpf}&busca=${cpf}`, undefined, open)
@@ -209,7 +209,7 @@ test('nothing secret is ever written to a log', { timeout: 120_000 }, async () =
   const basic = Buffer.from(`${email}:${secrets.password}`).toString('base64')
   await call('GET', '/v1/api/Dashboard', undefined, { authorization: `Basic ${basic}`, cookie: `s=${again.token}` })
 
-  // Failures of ours, of which PostgreSQL has much to say.
+  // Failures of ours, about which PostgreSQL reports many details.
   await owner.query(`alter table account add constraint no_fulana check (name <> '${secrets.name}')`)
   const refused = await call('POST', '/v1/api/Usuarios', {
     ...person,

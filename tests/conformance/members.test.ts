@@ -5,7 +5,7 @@ import { newKey, newPersonOf } from '../support/good-calls.ts'
 import { type Product, startProduct } from '../support/product.ts'
 import { readZip } from '../support/zip.ts'
 
-// What a person of chosen companies sees of the whole product: as much as if their workspace had no others.
+// A person limited to some companies sees the product as if the workspace had no others.
 
 const [shown, hidden] = [
   { cnpj: '12ABC34501DE35', nome: 'PADARIA VISIVEL LTDA', uf: 'SP' },

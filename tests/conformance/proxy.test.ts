@@ -57,7 +57,7 @@ for (const kind of proxies) {
         })
       const ours = await send(900_000)
       expect(await ours.json()).toMatchObject({ success: false, statusCode: 413 })
-      // Of the proxy, where it looks at the length first; else of the product in the same way.
+      // Refused by the proxy if it checks the length first, else by the product.
       const theirs = await send(1_400_000).then(
         ({ status }) => status,
         () => 'cut off',

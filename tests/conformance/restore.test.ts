@@ -139,7 +139,7 @@ test('a database comes back to a copy, and what was done since is neither lost n
   expect(copy.contents).toMatchObject({ companies: 1, workspaces: expect.any(Number) })
   const atThatMoment = await received()
 
-  // What the copy does not have: documents, an event, and a change that a person made.
+  // Changes after the copy: documents, an event, and a change by a person.
   await acknowledge(second!.idDfe)
   await expect.poll(received, patience).toBeGreaterThan(atThatMoment + 2)
   await end()
@@ -168,7 +168,7 @@ test('a database comes back to a copy, and what was done since is neither lost n
   expect(await registrations()).toEqual(registered)
   await operate(config, (ctx) => releaseHeld(ctx, { withoutAutomatic: false }))
 
-  // What lies between is fetched again.
+  // Documents that arrived after the copy are fetched again.
   const truth = (await truthOf(simulator, company.cnpj)).map(({ service, nsu }) => `${service} ${Number(nsu)}`).sort()
   const mine = async () =>
     (

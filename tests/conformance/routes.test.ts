@@ -232,7 +232,7 @@ describe('without a session', () => {
     },
   }
   const ways = Object.keys(wrong)
-  // What a token is judged by is the same for all calls: each meets no token and a wrong one, and one of the other ways.
+  // Token checks are the same for all calls: each call meets no token, a wrong one, and one other way.
   const everywhere = ['no token', 'a wrong token']
   test.each(ways)('%s: no call that needs one does anything', async (name) => {
     const authorization = await wrong[name]!()
@@ -244,7 +244,7 @@ describe('without a session', () => {
   })
 })
 
-/** What `make` returned before for a name, while `query` finds its token, which calls may end: to make one for each call costs more than the calls. */
+/** Reuses the token of `make` while `query` finds it: a new one per call costs more than the calls. */
 function reused(query: string, make: () => Promise<string>): () => Promise<string> {
   let known: string | undefined
   return async () => {
@@ -281,7 +281,7 @@ test.each(asked)(
     }
     const input = await sharedGood(name)
     expect((await send(route, input, fitting)).status).toBe(200)
-    // What names something is below.
+    // Calls that name something are tested below.
     if (input.id !== undefined) return
     const { text } = await send(route, input, await keyWith(two.theirs, scopes))
     const { companyId, company, nfe, cte } = two.mine
@@ -326,7 +326,7 @@ const ofNoCompany = reused('select from session where token_hash = $1', async ()
   return (await newPersonOf(two, two.mine, { role: 'fiscal', companies: [] })).token
 })
 
-// What these name belongs to all people of a workspace.
+// Ids that belong to all people of a workspace.
 const ofWorkspace = new Set(['idVisao', 'antesDe', 'ate'])
 
 // The actions for which an open session is not enough: `always`, or the inputs that need a proof of the last ten minutes.
@@ -460,7 +460,7 @@ test.each(all.filter(([, route]) => route.query ?? route.body ?? route.form))(
     for (const section of sections) {
       const schema = route[section]
       for (const field of section === 'params' ? [] : fieldsOf(route, section)) {
-        // What the contract refuses in the same words is sent once.
+        // Values that the contract refuses in the same words are sent once.
         const refusals = new Set<string>()
         for (const value of bad[section]) {
           const { [field]: _, ...rest } = { ...input[section] } as Record<string, unknown>
@@ -474,7 +474,7 @@ test.each(all.filter(([, route]) => route.query ?? route.body ?? route.form))(
           const about = `${section} ${field} = ${JSON.stringify(value)?.slice(0, 60)}`
           expectFailure(answer, 400, about)
           if (section === 'query' && Array.isArray(value)) continue
-          // What the contract says in Portuguese is said letter by letter.
+          // Portuguese sentences of the contract arrive letter by letter.
           const own = verdict.error.issues.map(({ message }) => message).filter((message) => !english.test(message))
           expect(answer.body.errors, about).toEqual(expect.arrayContaining(own))
           if (answer.body.errors.length === 1) expect(answer.body.message, about).toBe(answer.body.errors[0])

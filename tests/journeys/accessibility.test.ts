@@ -27,9 +27,9 @@ const site = useSite()
 
 interface View {
   name: string
-  /** Without one it goes on where the view before has led. */
+  /** Absent: stays where the previous view led. */
   path?: string
-  /** What is done on the screen before it is looked at. */
+  /** Actions on the screen before the check. */
   act(page: Page): Promise<unknown>
   /** It has colours that no screen has. */
   coloured?: boolean
@@ -374,7 +374,7 @@ async function settle(page: Page) {
   await page.waitForFunction(() => !document.querySelector('.animate-pulse:not(circle)'))
 }
 
-/** So that neither the application nor axe-core is loaded again. */
+/** Navigates inside the application, which loads neither it nor axe-core again. */
 async function leadTo(page: Page, path: string) {
   const [pathname] = path.split('?')
   // Opening the same screen would keep its state.
@@ -411,7 +411,7 @@ const shareOf = (paths: string[], first: 0 | 1) => paths.filter((_, index) => ev
 async function expectFits(page: Page) {
   const before = page.viewportSize()!
   await page.setViewportSize(narrow)
-  // What measures itself draws once more.
+  // Components that measure themselves render once more.
   await expect
     .poll(() => page.evaluate(() => document.documentElement.scrollWidth), { message: page.url() })
     .toBe(narrow.width)

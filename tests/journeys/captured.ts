@@ -44,7 +44,7 @@ export async function settledAccount(site: Site): Promise<Captured> {
 /** Waits until everything that the authority holds for the companies of an account is in this account. */
 export async function captured(site: Site, account: Account, client: Client): Promise<void> {
   await client.captured({ timeoutMs: 60_000 })
-  // Of a CNPJ that another account has too, everything may have been captured, and not all of it be in this account yet.
+  // With a CNPJ of another account, too, the capture may end before all documents reach this one.
   const late = `
     select l.cnpj from capture_subscription s join capture_line l on l.id = s.line_id
      where s.delivered_nsu < l.last_nsu and s.workspace_id = (select workspace_id from account where email = $1)`

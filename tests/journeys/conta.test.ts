@@ -222,7 +222,7 @@ async function moveTrialEnd({ email }: Account, interval: string) {
   )
 }
 
-// Which plan brings a notice is in apps/web/shell/plan-warning.test.ts.
+// See apps/web/shell/plan-warning.test.ts for the notices of each plan.
 test('nothing is said while all is well; then that nothing comes any more, with a way to a person', async () => {
   const account = await site.createAccount('Ana')
   const page = await site.resume(account, '/empresas')
@@ -295,7 +295,7 @@ test('who did what, when and from where, by kind, words and days, all in the add
   const file = await downloading
   expect(file.suggestedFilename()).toMatch(/^Auditoria \d{4}-\d\d-\d\d às \d\dh\d\d\.csv$/)
   expect(await readFile(await file.path(), 'utf8')).toMatch(/^\ufeff"registro";[\s\S]*"Entrou\."/)
-  // Who took it away is written down too.
+  // The download is audited, too.
   await page.reload()
   await expect.poll(() => rows.count()).toBe(4)
 

@@ -113,7 +113,7 @@ test('who pays the freight disputes it, and takes it back', async () => {
   await shown(again.getByText('O desacordo deste CT-e já está registrado.'))
   await again.getByRole('button', { name: 'Cancelar' }).click()
   const back = await answer(page, 'Retirar o Desacordo')
-  // What the server suggests comes a moment later.
+  // The server's suggestion comes a moment later.
   await expect
     .poll(() => back.getByLabel('Justificativa').inputValue())
     .toBe('A divergência foi resolvida com a transportadora.')

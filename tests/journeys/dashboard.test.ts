@@ -127,13 +127,13 @@ async function shiftOf(page: Page): Promise<number> {
 test('on a phone: one column, nothing sideways, and no chart before it is looked at', async () => {
   const page = await openMonth({ ...phone, viewport: { width: 390, height: 600 } })
   await shown(region(page, 'Precisa de você').getByRole('link'))
-  // Nobody knows before how many things there are to do.
+  // The number of things to do is unknown before, so a small shift is allowed.
   expect(await shiftOf(page)).toBeLessThan(0.06)
   await expectNoSidewaysScroll(page)
   await page.setViewportSize({ width: 320, height: 480 })
   await expectNoSidewaysScroll(page)
   expect(await chartFiles(page)).toEqual([])
-  // What was not looked at is printed as a table.
+  // Charts that were not scrolled into view print as tables.
   await page.evaluate(() => dispatchEvent(new Event('beforeprint')))
   await expect.poll(() => region(page, 'Documentos por Dia').getByRole('table').count()).toBe(1)
   await page.evaluate(() => dispatchEvent(new Event('afterprint')))
@@ -270,7 +270,7 @@ test('while it loads it says so to everybody, and then shows cards, days, compan
   }
   await companiesAndActivity(page)
 
-  // Of days that are equally high, side by side, one has its number over it.
+  // Only one of adjacent days with equal heights has its number.
   const days = region(page, 'Documentos por Dia')
   await days.scrollIntoViewIfNeeded()
   await shown(days.getByText('12.345', { exact: true }), 20_000)

@@ -153,7 +153,7 @@ test('what the automatic Ciência will do is said before it is saved, and who sw
   await save(page).click()
   await shown(page.getByText('Empresa atualizada com sucesso!'))
   await shown(page.getByText(/^Ligada por Daniel em \d\d\/\d\d\/\d{4} às \d\d:\d\d\.$/))
-  // What it takes to stop is one press.
+  // One press switches it off.
   await choice.click()
   await save(page).click()
   await page.getByText(/^Ligada por Daniel/).waitFor({ state: 'detached' })

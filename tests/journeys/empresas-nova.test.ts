@@ -30,7 +30,7 @@ async function open(account: Account, options = {}): Promise<Page> {
 const issue = (holder: { cnpj?: string; cpf?: string; nome: string; expires?: number }, senha = 'certa') =>
   site.product.simulator.issueCertificate({ ...holder, senha, sharedKey: true })
 
-/** What stands under the password. */
+/** Error text under the password. */
 async function problem(page: Page): Promise<string> {
   const field = password(page)
   await expect.poll(() => field.getAttribute('aria-invalid'), { timeout: 10_000 }).toBe('true')
@@ -143,7 +143,7 @@ test('certificates that are dropped with a list of passwords go on when the page
   await list.dispatchEvent('drop', { dataTransfer })
   await shown(page.getByRole('heading', { name: '2 certificados' }))
   await shown(page.getByText('2 linhas com CNPJ e senha; a linha 4 não foi entendida.'))
-  // Who leaves while the files are on their way is not called back when they have arrived.
+  // Leaving during the upload does not bring the person back when it ends.
   const left = Promise.withResolvers<void>()
   await page.route('**/arquivos', async (route) => {
     await left.promise
@@ -182,7 +182,7 @@ test('a newcomer tries everything with the certificate of a made-up company', as
   await shown(first)
   await page.reload()
   await shown(first)
-  // Whoever has left it does not get it again.
+  // Leaving the first capture ends its display.
   await page.getByRole('link', { name: 'Ver os documentos desta empresa' }).click()
   await shown(page.getByRole('heading', { name: 'Notas Fiscais', exact: true }))
   await page.goBack()
@@ -238,8 +238,8 @@ test('a new company: only a certificate file, one and a half seconds, then its p
   await runUntilShown(page, save)
 })
 
-// What the page of a company shows of its capture.
-// Of no other journey: what is there is asked once an hour, for all that share the product.
+// Display of a company's capture. No other journey uses this CNPJ, because a company without new
+// documents is queried once an hour for all that share the product.
 const unknown = { cnpj: '27272727000184', nome: 'RELOJOARIA DO BAIRRO LTDA' }
 
 test('by keyboard alone: register a company, follow its first capture until it is whole, and find its first document', async () => {

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { type Account, focusedText, phone, shown, textOf, useSite } from './site.ts'
 
-// What a browser is sent that comes for the first time; the reason is in docs/decisions/0022-measuring-the-web-application.md.
+// Script that a first visit loads: docs/decisions/0022-measuring-the-web-application.md.
 const listScriptBytesMax = 150_000
 const site = useSite({ roles: ['api'] }, { newPages: true })
 let account: Promise<Account> | undefined

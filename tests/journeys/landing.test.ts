@@ -329,7 +329,7 @@ describe.each(pages)('%s', (path, title, facts) => {
     expect(await page.locator('script').evaluateAll((all) => all.map((script) => script.getAttribute('src')))).toEqual([
       '/theme.js',
     ])
-    // What this installation does not have is not spoken of.
+    // Optional parts that this installation lacks are not mentioned.
     expect(
       await page
         .getByText(/pesquisa de opinião/)

@@ -289,7 +289,7 @@ test('a search box, three ways to a person, five questions, two guides and the w
   for (const code of [137, 138, 656, 593, 573, 589, 217, 640])
     await shown(meant.locator('summary').filter({ hasText: `código ${code}` }))
   await shown(page.getByText('Quem paga o frete de um CT-e.'))
-  // What is not there is not claimed.
+  // Missing features are not claimed.
   expect(await textOf(page.getByRole('main'))).not.toMatch(/usuários por empresa|tempo real/i)
   await page.getByRole('region', { name: 'Primeiros passos' }).getByRole('link', { name: 'Proteger a conta' }).click()
   await page.waitForURL('**/conta#senha')

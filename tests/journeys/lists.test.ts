@@ -4,7 +4,7 @@ import { type ListRow, newClient } from '../support/client.ts'
 import { coloursOf, type FakeResponse, fixTime, later, respond, success, toasted } from './page.ts'
 import { bakery, expectAccessible, expectNoSidewaysScroll, phone, shown, useSite } from './site.ts'
 
-// What a list shows and sends, whatever its rows are; nothing is captured.
+// Behaviour of any list, whatever its rows are; nothing is captured.
 const site = useSite({ roles: ['api'] })
 const { account, member, go } = site
 
@@ -512,7 +512,7 @@ test('the bar code in front of the camera opens its document, or leads to the li
     )
   expect(await states()).toEqual(['ended'])
 
-  // What is not here, or belongs to several, is looked for in the list.
+  // Documents that are absent, or in several companies, are looked up in the list.
   await go(page, '/notas-fiscais')
   await page.getByRole('button', { name: byCamera }).click()
   await see(page, ofNfe)

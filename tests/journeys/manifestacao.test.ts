@@ -12,7 +12,7 @@ let office: { account: Account; client: Client } | undefined
 type Filter = Record<string, string>
 const isUnanswered = (row: ListRow) => row.status.codigoEvento === 0
 
-/** Where the list shows the newest of what `filter` finds, some of which have no answer yet. */
+/** Address of the list with the newest matches of `filter`, some of which have no answer yet. */
 function addressOf(filter: Filter, found: ListRow[], unanswered = 4): string {
   const last = found.filter(isUnanswered)[unanswered - 1]
   const count = last ? found.indexOf(last) + 1 : found.length
@@ -87,7 +87,7 @@ test('the dialog says what an answer means, counts, takes no blank nor long just
   await dialog.getByRole('button', { name: 'Cancelar' }).click()
   await dialog.waitFor({ state: 'detached' })
   await expect.poll(() => focusedName(page)).toBe('Manifestar')
-  // What was given up is not there again, and the selection is.
+  // The discarded text is gone, and the selection remains.
   expect(await textOf(selectedText(page))).toBe('2 selecionadas')
   const again = await answer(page, 'Não Realizada', [])
   expect(await again.getByLabel('Justificativa').inputValue()).toBe('')
@@ -285,7 +285,7 @@ test('what the authority refuses can be repeated alone', async () => {
   const dialog = await answer(page, 'Ciência', [fresh!, old])
   await shown(dialog.getByText('Vai para 2 notas fiscais.'))
   const origin = site.product.simulator.origin.replace('https:', 'http:')
-  // Of the ten days of a Ciência the older one has none left.
+  // The ten days for a Ciência are over for the older note.
   const advanceMs = (10.5 - days(old)) * 86_400_000
   await fetch(`${origin}/_control/clock`, { method: 'POST', headers: json, body: JSON.stringify({ advanceMs }) })
   await dialog.getByLabel('Justificativa').fill('Compra conhecida')

@@ -73,7 +73,7 @@ test('the list says how much it holds, and its pages are in the address', async 
   await refusedByClipboard(page)
 })
 
-/** Of two choices made before the first is drawn both count. */
+/** Two choices made before the first result is drawn both count. */
 async function twoChoices(page: Page) {
   await page.evaluate(() => {
     for (const [label, value] of [
@@ -426,7 +426,7 @@ test('a printed form that does not come says the status, or that it is not known
   await shown(page.getByRole('dialog').getByText('Erro: Erro desconhecido'))
 })
 
-/** Who leaves a printed form that is still loading leaves nothing behind, and a pressed download arrives. */
+/** Leaving while a printed form loads leaves nothing behind, and a pressed download arrives. */
 async function leftWhileLoading(page: Page) {
   const held = Promise.withResolvers<void>()
   await page.route('**/danfe/*', async (route) => {

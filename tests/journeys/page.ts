@@ -3,7 +3,7 @@ import type { Locator, Page, Request } from 'playwright-core'
 import { expect } from 'vitest'
 import { type Site, shown } from './site.ts'
 
-/** What a call is made to get: an envelope, a body as it is, nothing at all, or the real response. */
+/** Faked result of a call: an envelope, a plain body, nothing at all, or the real response. */
 export type FakeResponse =
   | { status?: number; json?: unknown; body?: string | Buffer; contentType?: string }
   | 'no connection'
@@ -97,7 +97,7 @@ export async function toastColours(page: Page, text: string): Promise<Colour[]> 
   return coloursOf(page.getByRole('listitem').filter({ hasText: text }))
 }
 
-/** What people press, be it drawn as a button or as a link. */
+/** Button or link, because some links look like buttons. */
 export function press(within: Page | Locator, name: string | RegExp): Locator {
   const options = { name, exact: true }
   return within.getByRole('button', options).or(within.getByRole('link', options))

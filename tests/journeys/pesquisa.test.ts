@@ -92,7 +92,7 @@ test('a script that does not come within ten seconds is given up, and does nothi
   expect(logged).toEqual(['info Erro ao carregar a pesquisa: não chegou em 10 segundos'])
   expect(await scripts(page).count()).toBe(0)
   late?.end(script)
-  // What came after it has run, had it run at all.
+  // A late script would have run by the time of this response.
   await page.evaluate(() => fetch('/health').then((response) => response.text()))
   expect(await said(page)()).toBeUndefined()
   await page.getByRole('button', { name: 'Fazer Depois' }).click()

@@ -59,7 +59,7 @@ test('the description of the API can be browsed, under a policy of its own', asy
   await page.getByRole('button', { name: /get \/v1\/api\/DocumentosFiscais$/i }).click()
   await shown(page.getByText('1 Resumo, 2 Autorizada', { exact: false }))
   expect(await textOf(page.locator('.opblock.is-open .parameters'))).toContain('TipoDFe')
-  // What is tried out is really asked.
+  // Try it out sends a real request.
   await open('health')
   await page.getByRole('button', { name: /get \/health$/i }).click()
   const health = page.locator('#operations-health-getHealth')

@@ -78,7 +78,7 @@ const desktop = { width: 1280, height: 800 }
 interface Borrowed {
   page: Page
   kind: string
-  /** What was added to the page and can be taken away. */
+  /** Additions to the page that can be removed again. */
   added: { mock: { results: { value: unknown }[] } }[]
   lasting: { mock: { calls: unknown[] } }[]
 }
@@ -86,9 +86,9 @@ interface Borrowed {
 const everyday: ProductOptions = { simulator: { companies: [bakery, market] } }
 
 /**
- * The product with the built web application and a browser. Files that name the same `options` share a product, where each makes accounts
- * of its own. A file that changes what all accounts of a product see, such as the authority's clock, has one `alone`.
- * Tests reuse pages that nothing lasting was done to, with the code that they have loaded; `newPages` are for those that look at this.
+ * The product with the built web application and a browser. Files with the same `options` share a
+ * product and make their own accounts; one that changes it for all accounts (the clock) is `alone`.
+ * Tests reuse loaded pages that did not change for good, unless `newPages` is set.
  */
 export function useSite(options: ProductOptions = everyday, { alone = false, newPages = false } = {}): Site {
   let product: Product
@@ -104,7 +104,7 @@ export function useSite(options: ProductOptions = everyday, { alone = false, new
   worker.beforeAll(async ({ shared }) => {
     ;({ browser, pages } = shared)
     product = alone ? await startProduct(options) : await shared.productFor(options)
-    // Those of a shared product are there for the files that have work for them.
+    // Files of a shared product without roles start its worker only while they run.
     if (!alone && !options.roles) working = await startServer(product.config, { roles: ['worker'] })
     // The limits of an address would add up over the files.
     await query(product, 'delete from throttle')
@@ -135,10 +135,10 @@ export function useSite(options: ProductOptions = everyday, { alone = false, new
     if (spare) pages.delete(kind)
     const page = spare ?? (await newPage(browser, ofContext))
     await page.setViewportSize(viewport ?? desktop)
-    // What moves has to be waited for, and drawn without a graphics card.
+    // Animations would have to be waited for, and are drawn without a graphics card.
     await page.emulateMedia({ colorScheme: colorScheme ?? 'light', reducedMotion: reducedMotion ?? 'reduce' })
     const added = [vi.spyOn(page, 'addInitScript').mockClear(), vi.spyOn(page, 'exposeFunction').mockClear()]
-    // What stays in a page for good.
+    // Changes that stay in a page for good.
     const lasting = [
       vi.spyOn(page, 'routeWebSocket'),
       ...(['install', 'setFixedTime', 'setSystemTime', 'pauseAt', 'runFor', 'fastForward', 'resume'] as const).map(
@@ -222,7 +222,7 @@ async function newPage(browser: Browser, contextOptions: BrowserContextOptions):
     locale: 'pt-BR',
     timezoneId: 'America/Sao_Paulo',
     acceptDownloads: true,
-    // What one test has loaded would be given to the next, and its requests would pass by what a test gives as responses.
+    // A service worker would serve cached files to the next test, and bypass faked responses.
     serviceWorkers: 'block',
     ...contextOptions,
   })
@@ -404,13 +404,13 @@ export async function expectAccessibleInBothThemes(page: Page, view?: string) {
 }
 
 async function violationsOf(page: Page, only: string[] | undefined): Promise<string[]> {
-  // What fades in is judged as it is in the end; a lamp that is lit pulses for ever.
+  // Judges the final state of animations; the pulse of a lit lamp never ends.
   await page.evaluate(async () => {
     const ending = () =>
       document.getAnimations().filter(({ effect }) => effect?.getComputedTiming().endTime !== Infinity)
     do {
       for (const animation of ending()) animation.finish()
-      // What one ends may begin another.
+      // Ending an animation may begin another.
       await new Promise(requestAnimationFrame)
       await new Promise(requestAnimationFrame)
     } while (ending().length > 0)
@@ -419,7 +419,7 @@ async function violationsOf(page: Page, only: string[] | undefined): Promise<str
     async ({ only, everywhere }) => {
       const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
       const runOnly = only ? ({ type: 'rule', values: only } as const) : ({ type: 'tag', values: tags } as const)
-      // Of rows that differ in nothing but their words axe-core, which takes seconds for a long list, sees one.
+      // Hides rows that differ only in their words, because axe-core takes seconds for a long list.
       const shapeOf = (element: Element): string => {
         const attributes = [...element.attributes].map(({ name, value }) =>
           /^(class|style|role|hidden|type)$/.test(name) ? value : name,
@@ -442,7 +442,7 @@ async function violationsOf(page: Page, only: string[] | undefined): Promise<str
       const { violations } = await axe.run(over ?? document, {
         runOnly,
         resultTypes: ['violations'],
-        // Only what plays sounds and what turns the screen is asked of the files of a page, which axe-core would fetch each time.
+        // Only rules about sound and orientation need the files, which axe-core would fetch each time.
         preload: false,
       })
       for (const row of repeated) row.style.removeProperty('display')

@@ -67,10 +67,10 @@ const soon = <T>(page: Page, look: () => Promise<T> | T, stepMs = 50) =>
     { timeout: 30_000, interval: 50 },
   )
 
-/** Of what nothing undoes: the pause after messages is seconds long. */
+/** Long steps for waits of seconds that nothing can undo, such as the pause after messages. */
 const longer = 250
 
-/** What React shows a moment later, and what the page does again, comes only while its clock runs. */
+/** Waits with the page's clock running, because React renders and the page retries only then. */
 async function comes(page: Page, what: Locator): Promise<void> {
   await soon(page, () => what.isVisible()).toBe(true)
 }
@@ -227,7 +227,7 @@ describe('what is on the screen', () => {
     await outlivesMessages(account)
   })
 
-  /** What a person has ticked and is writing outlives a message; a burst of them reads the list again once. */
+  /** Ticked rows and a text being written outlive a message; a burst of messages reloads the list once. */
   async function outlivesMessages(account: Account) {
     await expect.poll(() => query(site.product, 'select from happening'), patience).toEqual([])
     const heard: string[] = []
@@ -328,7 +328,7 @@ describe('the connection', () => {
       attempts++
       return route.abort('connectionrefused')
     })
-    // What is on its way gets its answer between two steps of the clock: otherwise it would count as lost.
+    // Requests under way get their response between two steps of the clock, or they would count as lost.
     const pass = async (ms: number) => {
       for (let left = ms; left > 0; left -= 5_000) {
         await page.clock.runFor(Math.min(left, 5_000))

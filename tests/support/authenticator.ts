@@ -45,7 +45,7 @@ export function createAuthenticator({ origin, verified = true }: AuthenticatorOp
   }
   return {
     credentialId: credential.id,
-    /** What it does from now on. */
+    /** State that applies from now on. */
     state,
     /** `RegistrationResponseJSON` for what the server asked. */
     register(options: Challenge) {

@@ -4,7 +4,7 @@ import { type DocZip, queryDistribution } from '@vigia/sefaz/distribution'
 import { simulatedEndpoints } from '@vigia/sefaz/endpoints'
 import { type Simulator, start } from '@vigia/simulator/start'
 
-/** Where generated documents begin: there are as many on the first of a month as on the last. */
+/** Start of generated documents, so that their number does not depend on the day of the month. */
 export function weeksAgo(): number {
   return Date.now() - 25 * 86_400_000
 }
@@ -14,7 +14,7 @@ export function startAuthority(directory: string): Promise<Simulator> {
   return start({ port: 0, directory })
 }
 
-/** What an authority generates for a company, as any client receives it. */
+/** Documents that an authority generates for a company, as any client receives them. */
 export async function generatedFor(
   directory: string,
   seed: number,
@@ -31,7 +31,7 @@ export interface TruthRow {
   kind: 'document' | 'summary' | 'event' | 'event-summary' | 'raw'
   chave?: string
   tpEvento?: number
-  /** Of the bytes of the file. */
+  /** Digest of the file's bytes. */
   sha256: string
 }
 

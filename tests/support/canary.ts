@@ -1,7 +1,7 @@
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import type { TwoWorkspaces } from './two-workspaces.ts'
 
-/** What tells the other workspace apart, but for its ids, which are sent. */
+/** Texts that identify the other workspace, except its ids, which are sent. */
 export async function collectSecrets({ theirs, mine, owner }: TwoWorkspaces): Promise<string[]> {
   const workspace = (member: typeof mine) =>
     `(select workspace_id from account where email = '${member.account.email}')`

@@ -30,12 +30,12 @@ export class Description {
     return (this.operation(route).parameters ?? []).map((parameter) => `${parameter.in} ${parameter.name}`).sort()
   }
 
-  /** What is wrong with a JSON body; empty when nothing is. */
+  /** Problems of a JSON body; empty: none. */
   problemsOfBody(route: RouteDefinition, body: unknown): string {
     return this.problems([...placeOf(route), 'requestBody', 'content', 'application/json', 'schema'], body)
   }
 
-  /** What is wrong with an answer: its status, its media type or its JSON is none that is announced; empty when nothing is. */
+  /** Problems of a response: its status, media type or JSON is not in the description; empty: none. */
   problemsOfAnswer(route: RouteDefinition, answer: { status: number; type: string; body: unknown }): string {
     const response = this.operation(route).responses[answer.status]
     if (!response) return `no answer ${answer.status} is described`

@@ -9,7 +9,8 @@ import { generateApi } from 'swagger-typescript-api'
 const modules = fileURLToPath(new URL('../../node_modules', import.meta.url))
 const run = promisify(execFile)
 
-// What somebody writes who has the description and nothing else of us. An error that is expected and does not come fails the compilation, too.
+// Code that a client's author writes from the description alone. An expected type error that does
+// not occur fails the compilation, too.
 const calls = `
 import { Api, type Falha } from './client.js'
 
@@ -64,7 +65,7 @@ console.log(JSON.stringify({
 }))
 `
 
-/** What calls of a client that was generated from the description see of the product at `url`, with the login of `account`. */
+/** Results of calls to the product at `url` by a client generated from the description, as `account`. */
 export async function callGenerated(
   description: object,
   url: string,

@@ -6,7 +6,7 @@ import { Secret, TOTP } from 'otpauth'
 import { createAuthenticator } from './authenticator.ts'
 import { logIn, type Member, type TwoWorkspaces } from './two-workspaces.ts'
 
-/** What a call takes, each part as it is before it is written into a request. */
+/** Input of a call, before it is written into a request. */
 export interface GoodInput {
   params?: Record<string, string>
   query?: Record<string, string | string[]>
@@ -18,7 +18,7 @@ export interface GoodInput {
 export interface Good extends GoodInput {
   /** The field that names something of the workspace. */
   id?: string
-  /** Of whoever calls, when it is not the first member: the call ends something. */
+  /** Token of the caller when it is not the first member, because the call ends something. */
   token?: string
 }
 
@@ -189,7 +189,7 @@ async function newAsked(two: TwoWorkspaces): Promise<string> {
   return data.items.at(-1)!.idPedido
 }
 
-// A note with an event of which the authority did not tell for a day whether it has it.
+// A note with an event whose registration the authority has not confirmed for a day.
 async function unconfirmed({ owner, mine }: TwoWorkspaces): Promise<string> {
   const { idDfe, chave } = (await mine.client.list('TipoDFe=0'))[0]!
   await owner.query(

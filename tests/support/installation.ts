@@ -11,7 +11,6 @@ import { proxies, startProxy } from './servers/proxy.ts'
 
 /** The whole product at work. */
 export interface Installation {
-  /** Where the web app and the API answer. */
   url: string
   simulator: Simulator
   config: Config
@@ -28,7 +27,7 @@ export interface InstallationOptions {
   prepareSimulator?: (directory: string) => void
   /** In this ambiente, at the official addresses, which lead to the simulator. Its root is trusted unless `isRootKnown` is false. */
   homologacao?: { isRootKnown?: boolean; port?: number }
-  /** What the environment of an installation would say otherwise. */
+  /** Settings that the environment of an installation would contain. */
   config?: Partial<Config>
 }
 
@@ -95,7 +94,7 @@ function officialEnvironment(simulatorDirectory: string, isRootKnown = true): Re
 
 interface Behind {
   config: Partial<Config>
-  /** Where the product at `url` answers for clients. */
+  /** Starts it in front of the product at `url` and returns the address for clients. */
   front(url: string): Promise<string>
   [Symbol.asyncDispose](): Promise<void>
 }

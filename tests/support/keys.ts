@@ -13,7 +13,7 @@ declare module 'vitest' {
   }
 }
 
-// What a simulator keeps in its directory that takes long to make: an RSA key pair costs up to 200 ms, and each simulator needs seven.
+// Slow parts of a simulator: an RSA key pair takes up to 200 ms, and each simulator needs seven.
 const kept = ['ca', 'signers', 'keys']
 
 /** Called by Vitest once for each project that names this file: the first makes the key pairs that all simulators of the run share. */

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, statSync } fr
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-// Where Linux keeps files in memory.
+// Directory of Linux for files in memory.
 const shared = '/dev/shm'
 const ours = /^vigia-run-(\d+)$/
 const roomMin = 4 * 2 ** 30
@@ -41,7 +41,7 @@ function hasRoom(): boolean {
   return bavail * bsize >= roomMin
 }
 
-// Of runs that were killed. What is young may belong to a process that cannot be seen from here.
+// Removes folders of killed runs. A young folder may belong to a process that is invisible from here.
 function removeAbandoned(): void {
   for (const name of readdirSync(shared)) {
     const pid = ours.exec(name)?.[1]

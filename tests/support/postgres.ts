@@ -16,7 +16,7 @@ declare module 'vitest' {
   }
 }
 
-// Of the products of all files that run at a time, or of the processes of the chaos.
+// Enough for the products of all files that run at a time, or for the processes of the chaos.
 const max_connections = '300'
 
 // Nothing here must survive a crash, so nothing waits for the disk; and passwords of a run need not resist anybody who guesses.

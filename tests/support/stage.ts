@@ -12,7 +12,7 @@ import { buildWeb } from '../../scripts/web-build.ts'
 import { type Installation, startInstallation } from './installation.ts'
 import { startDatabase } from './postgres.ts'
 
-/** What the site keeps of a login, in the storage of the browser. */
+/** Login that the site keeps in the storage of the browser. */
 export interface StoredSession {
   token: string
   wsId: string
@@ -21,7 +21,7 @@ export interface StoredSession {
 
 /** The product with its site and the demonstration, for programs that look at it. */
 export interface Stage extends Installation {
-  /** Of the demonstration, whose documents have all arrived. */
+  /** Session of the demonstration, whose documents have all arrived. */
   session: StoredSession
 }
 

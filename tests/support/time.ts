@@ -3,7 +3,7 @@ import pg from 'pg'
 import { order } from './authority.ts'
 import type { Product } from './product.ts'
 
-// Whose moments decide when the product calls the authority again.
+// Tables whose times decide when the product calls the authority again.
 const timedTables = "table_name ~ '^(capture_|outgoing_event|circuit)'"
 
 /** A program at work that still holds something would lose its lease if time passed meanwhile. */

@@ -6,7 +6,7 @@ export function documentAddress({ chave, idDFe }: { chave: string; idDFe?: strin
   return `${kindOf(chave).path}?${params}`
 }
 
-/** The page of who issued documents: one for all CNPJs of a root. */
+/** Address of an issuer's page, one for all CNPJs of a root. */
 export function supplierAddress(taxId: string): string {
   return `/fornecedores/${taxId.length === 14 ? taxId.slice(0, 8) : taxId}`
 }

@@ -19,8 +19,8 @@ interface KeptList {
 }
 
 /**
- * Keeps the first page of each list as it last came, and gives it to a list that gets no response. Only for the application that somebody has
- * installed on a machine of their own: of documents no copy stays where others use the browser.
+ * Keeps the last first page of each list, for a list without response. Only in an installed
+ * application, because a shared browser must keep no documents.
  */
 export function keepLastLists(): void {
   // A response that comes after another person has signed in is not theirs.

@@ -15,8 +15,8 @@ const screenFirstMs = 2_000
 const catchUpMs = 1_000
 
 /**
- * Shows the messages of the server about the workspace, and reloads the screen after them, while the layout is mounted (section 4). While
- * somebody is `reading` all of them, none is shown as a toast too.
+ * Shows messages of the server about the workspace and refreshes the screen after them, while the
+ * layout is mounted (section 4). While all are being read (`reading`), shows no toasts.
  */
 export function useRealTime(reading: boolean) {
   const { session } = useSession()

@@ -31,7 +31,7 @@ import { SupplierProducts } from './supplier-products.tsx'
 
 const refreshMs = 60_000
 
-/** Everything about who issued documents, with all CNPJs of the root. */
+/** Everything about an issuer, with all CNPJs of its root. */
 export function SupplierPage() {
   const { raiz = '' } = useParams()
   const [params, setParams] = useSearchParams()

@@ -20,7 +20,7 @@ interface BadgeProps {
   tone: Tone
   /** Its own mark, in the place of that of its colour. */
   icon?: LucideIcon | undefined
-  /** All is well: no more than a word and its mark, in yellow with a border. */
+  /** Quiet style for a good state: a word and its mark, in yellow with a border. */
   quiet?: boolean
   wrap?: boolean
   children: ReactNode

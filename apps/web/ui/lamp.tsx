@@ -2,7 +2,9 @@ import { clsx } from 'clsx'
 
 export type LampState = 'steady' | 'waiting' | 'blocked' | 'stopped' | 'unlit'
 
-/** The light of the watch-house, amber when it wants somebody's eye. Each state has its own shape; the component that uses it writes the text beside it. */
+/**
+ * Lamp with a shape per state, amber if it needs attention. The caller writes the text beside it.
+ */
 export function Lamp({ state, className }: { state: LampState; className?: string }) {
   return (
     <svg viewBox="0 0 16 16" aria-hidden="true" data-lamp={state} className={clsx('size-4 shrink-0', className)}>

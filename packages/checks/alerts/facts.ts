@@ -195,7 +195,7 @@ function readersOf({ parties }: DocumentFacts, companyBase: string): string[] {
   return [...new Set(named)].filter((taxId) => baseOf(taxId) !== companyBase && !carriers.has(baseOf(taxId))).sort()
 }
 
-/** Base of a CNPJ; a CPF is a person, and whole; '' of nobody. */
+/** Base of a CNPJ; a CPF stays whole; '' if missing. */
 export function baseOf(taxId = ''): string {
   return taxId.length === 14 ? cnpjBase(taxId) : taxId
 }

@@ -24,7 +24,7 @@ export const sharedMax = 6
 /** Purchases and days since the first one after which habits of a company base are known. */
 export const learningPeriod = { purchases: 30, days: 30 }
 
-/** That instant in milliseconds, from the first purchase and the one that completes the number. */
+/** Instant (ms) when they are known, from the first purchase and the one that completes the number. */
 export function learnedFrom(first: number, last: number): number {
   return Math.max(last, first + learningPeriod.days * dayMs)
 }
@@ -124,7 +124,7 @@ export interface CitedDocument {
   standing: boolean
 }
 
-/** A supplier with a contact of somebody else, and its first purchase. */
+/** A supplier that shares a contact with another one, and its first purchase. */
 export interface Sharer {
   key: string
   base: string
@@ -332,7 +332,9 @@ export function contingencyKey(facts: AlertFacts): string | null {
  * always judged again. Instants in milliseconds, both ends included.
  */
 export type Affected =
-  /** The next `pairMax` purchases of the pair after the document, no later than `until`; of the first contact also those of other names alike. */
+  /**
+   * The next `pairMax` purchases of the pair until `until`; also similar names for a first contact.
+   */
   | { kind: 'pair'; issuerBase: string; companyBase: string; chave: string; at: number; until: number }
   /** Documents with this `numberKey`, at most ten. */
   | { kind: 'number'; number: string }

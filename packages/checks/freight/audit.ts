@@ -91,7 +91,7 @@ function doubled(trip: Trip, { sameNotes, notes }: Around): FreightFinding | nul
   }
 }
 
-// A load in two lorries: together they carry no more than the notes are worth.
+// Whether a load was split over two lorries, which carry no more than the notes are worth.
 function isSplit(trip: Trip, other: Trip, shared: readonly string[], notes: readonly Note[]): boolean {
   const worth = shared.map((chave) => notes.find((note) => note.chave === chave)?.amount)
   const cargo = [cents(trip.vCarga), cents(other.vCarga)]

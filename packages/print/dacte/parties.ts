@@ -96,7 +96,7 @@ export function secondPairText(cte: PrintedCte): string[] {
 
 type SizedBox = (size: number) => Block
 
-// All in one size: the largest at which they take no more height than at the smallest.
+// One size for all: the largest that needs no more height than the smallest.
 function inOneSize(pairs: readonly [SizedBox, SizedBox][], sheet: PrintSheet): Block {
   const set = (size: number) => stack(...pairs.map(([left, right]) => sideBySide(left(size), right(size), sheet)))
   let chosen = set(nominal)

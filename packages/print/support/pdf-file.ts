@@ -29,7 +29,7 @@ export interface Operation {
 const token =
   /[\s\0]*(?:%[^\n\r]*[\n\r]+[\s\0]*)*(<<|>>|\[|\]|\/[^\s\0()<>[\]{}/%]*|\((?:[^\\()]|\\[\s\S])*\)|<[^<>]*>|[^\s\0()<>[\]{}/%]+)/y
 
-/** Reads values one after the other; a word that is none of them is given as an operator. */
+/** Reads values in sequence; returns other words as operators. */
 export class Reader {
   readonly #text: string
   at: number

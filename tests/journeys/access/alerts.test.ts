@@ -14,7 +14,7 @@ test('what looks wrong is looked at, handed on, known, found again in the list, 
   await captured(site, account, client)
   const page = await site.resume(account, '/alertas')
   const alerts = page.locator('main li').filter({ has: page.getByRole('heading', { level: 2 }) })
-  // Of the server: the page asks again every half minute.
+  // Asks the server, because the page asks only every half minute.
   const countIn = async (state: string) =>
     (await client.call<{ totalDeItens: number }>('GET', `/v1/api/Alertas?Estado=${state}`)).body.data.totalDeItens
   const count = async () => (await countIn('abertos')) + (await countIn('em-aprendizado'))

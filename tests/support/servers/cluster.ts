@@ -21,7 +21,7 @@ const folder = fileURLToPath(new URL('../../../../shared/data/citus', import.met
 /** Whether there is a Citus for the embedded PostgreSQL beside this repository; it is no part of it. */
 export const hasCitus = existsSync(join(folder, 'lib/citus.so'))
 
-/** What tests say where it is missing. */
+/** Message of tests when Citus is missing. */
 export const withoutCitus =
   'O Citus dos testes não está em ../shared/data/citus: nada foi provado sobre várias máquinas.'
 
@@ -129,7 +129,7 @@ export async function createClusterDatabase(
   await addNodes(ports, name)
 }
 
-/** An empty database of the owner on all nodes, of which each is by itself until `addNodes`. */
+/** Creates an empty database of the owner on all nodes, which are separate until `addNodes`. */
 export async function createDatabaseOnNodes(ports: readonly number[], name: string): Promise<void> {
   await Promise.all(
     ports.map(async (port) => {

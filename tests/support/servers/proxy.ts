@@ -24,9 +24,9 @@ export interface ProxyPorts {
 }
 
 interface Proxy {
-  /** What it logs of calls. */
+  /** Log of calls. */
   readLog(): Promise<string>
-  /** What it says of calls that failed, and of itself. */
+  /** Log of failed calls, and of the proxy itself. */
   readErrors(): Promise<string>
   /** The certificate that it shows, of localhost. */
   certificate: string

@@ -13,8 +13,8 @@ export function setScreenKeys(on: boolean): void {
 }
 
 /**
- * Calls `handle` for each key that is pressed without Ctrl, Alt or Command, unless these keys are off, somebody is typing or something is open
- * over the screen; true: the key did something.
+ * Calls `handle` for keys without Ctrl, Alt or Command, unless these keys are off, a person is
+ * typing or an overlay is open; true: the key was handled.
  */
 export function useScreenKeys(handle: (key: string) => boolean): void {
   const latest = useRef(handle)

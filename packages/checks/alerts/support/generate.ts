@@ -138,7 +138,8 @@ export function generate(seed: number, { suppliers = 120, cases = 6 } = {}): Gen
       )
     put(noteOf(company, wide, time(when), 2_300), [], [], ['S03'])
 
-    // S09 of who always works at night, though the value is odd; S02 of another establishment of who is known.
+    // Innocent S09: a usual night worker, though the value is unusual. Innocent S02: another branch
+    // of a known supplier.
     const nightly = newSupplier()
     for (let m = 0; m < 24; m++)
       put(
@@ -475,8 +476,8 @@ export function generate(seed: number, { suppliers = 120, cases = 6 } = {}): Gen
     const company = pick(companies)
     const when = 150 + Math.floor(((750 - 160) * n) / cases) + whole(0, 40)
 
-    // S19: two that come one after the other under one telephone; a group, an accountant with many customers, and one known for long.
-    // Many new names, of which some are alike by chance.
+    // S19: two suppliers in turn under one phone; look-alikes: a group, an accountant of many, an
+    // old one. Some of the many new names are alike by chance.
     const chance = ['S17']
     const twin = () => `fone 47${whole(30_000_000, 39_999_999)}`
     const calling = (days: number, contacts: string[], of: Partial<Supplier> = {}) =>
