@@ -16,7 +16,7 @@ import { decideAsked, listAsked, reviewAsked } from './asked.ts'
 import { claimBatch } from './queue.ts'
 import { requestEvents } from './requests.ts'
 import { prepareBatch } from './signing.ts'
-import { contextOf, daysAgo, newOffice, type Office, store } from './testing.ts'
+import { contextOf, daysAgo, dueDiffers, newOffice, type Office, store } from './testing.ts'
 import { readTwoPeople, saveTwoFrom } from './two-people.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
@@ -183,6 +183,10 @@ describe('an answer from the value on', () => {
     await saveTwoFrom(ctx, ana, null)
     expect(await leave()).toEqual([])
     expect(await events()).toMatchObject([{ state: 'asked' }])
+    // What waits for a second person is no answer yet, and what is approved is.
+    expect(await dueDiffers(ctx, office.workspaceId)).toEqual([])
+    expect(await decide(bruno)).toMatchObject([{ refusal: null }])
+    expect(await dueDiffers(ctx, office.workspaceId)).toEqual([])
   })
 
   test('is refused with a reason, or taken back by who asked, and another answer takes its place', async () => {
