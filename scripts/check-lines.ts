@@ -6,9 +6,9 @@ import path from 'node:path'
 const ceilings: Record<string, number> = {
   'lines of server': 46_380,
   'lines of packages': 27_000,
-  'lines of scripts': 3_720,
-  'lines of web': 31_880,
-  'lines of tests and benches': 74_020,
+  'lines of scripts': 3_590,
+  'lines of web': 31_870,
+  'lines of tests and benches': 73_470,
   settings: 37,
   decisions: 54,
 }
