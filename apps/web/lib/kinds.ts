@@ -7,7 +7,6 @@ import type { Family } from '@vigia/dfe/families/family'
 import type { FamilyId } from '@vigia/dfe/families/id'
 import { parseKey } from '@vigia/dfe/families/lookup'
 import { nfe } from '@vigia/dfe/families/nfe'
-import { type LucideIcon, ReceiptText, Truck } from 'lucide-react'
 import { answerTypes } from './answer-types.ts'
 
 const given = (family: Family, ending: 'a' | 'o') => ({
@@ -30,7 +29,6 @@ const given = (family: Family, ending: 'a' | 'o') => ({
 export interface DocumentKind extends ReturnType<typeof given> {
   /** In the navigation. */
   label: string
-  icon: LucideIcon
   /** Search words for Ctrl+K. */
   keywords: string
   title: string
@@ -67,7 +65,6 @@ export const documentKinds: Readonly<Record<FamilyId, DocumentKind>> = {
   nfe: {
     ...given(nfe, 'a'),
     label: 'Notas Fiscais',
-    icon: ReceiptText,
     keywords: 'nfe nf-e danfe',
     title: 'Notas Fiscais',
     subtitle: 'As NF-e que a SEFAZ entregou às suas empresas.',
@@ -93,7 +90,6 @@ export const documentKinds: Readonly<Record<FamilyId, DocumentKind>> = {
   cte: {
     ...given(cte, 'o'),
     label: 'CTe',
-    icon: Truck,
     keywords: 'ct-e dacte frete conhecimento',
     title: 'Conhecimento de Transporte Eletrônico',
     subtitle: 'Os CT-e em que as suas empresas aparecem.',

@@ -1,5 +1,6 @@
 import { formatCount, formatInteger, writeBrasiliaTime } from '@vigia/contract/text'
 import { type Dashboard, getDashboard, pendingLists } from '@vigia/contract/workspace'
+import type { FamilyId } from '@vigia/dfe/families/id'
 import { clsx } from 'clsx'
 import {
   Building2,
@@ -10,7 +11,9 @@ import {
   type LucideIcon,
   PackageSearch,
   Percent,
+  ReceiptText,
   TriangleAlert,
+  Truck,
   UserCheck,
   WalletCards,
 } from 'lucide-react'
@@ -32,9 +35,11 @@ interface Item {
   onlyWaiting?: boolean
 }
 
+const icons: Readonly<Record<FamilyId, LucideIcon>> = { nfe: ReceiptText, cte: Truck }
+
 const items: readonly Item[] = [
   { to: '/dashboard', label: 'Dashboard', icon: LayoutDashboard },
-  ...kinds.map(({ path, label, icon }) => ({ to: path, label, icon })),
+  ...kinds.map(({ type, path, label }) => ({ to: path, label, icon: icons[type] })),
   {
     to: '/alertas',
     label: 'Alertas',
