@@ -6,7 +6,8 @@ import { asScheduler, beyondLimit } from '../platform/database.ts'
 import { handle } from '../platform/http/http.ts'
 import { isAlone } from './held.ts'
 
-const names: Readonly<Record<string, string>> = {
+/** Names of jobs for people. */
+export const jobNames: Readonly<Record<string, string>> = {
   capture: 'Consultas à SEFAZ',
   event: 'Manifestações',
   mail: 'E-mails',
@@ -26,6 +27,7 @@ const names: Readonly<Record<string, string>> = {
   forget: 'Limpeza do que é antigo',
   'tidy-batches': 'Limpeza de lotes de certificados',
   'key-uses': 'Uso das chaves de API',
+  'decide-overdue': 'Prazos de resposta que passaram',
   'mark-alive': 'Sinal de que o sistema está no ar',
 }
 
@@ -53,7 +55,7 @@ export async function listJobs(ctx: WithDatabase): Promise<JobsOfKind[]> {
     return [...jobs, ...events]
   })
   return jobs
-    .map(({ trabalho, ...job }) => ({ trabalho, nome: names[trabalho] ?? trabalho, ...job }))
+    .map(({ trabalho, ...job }) => ({ trabalho, nome: jobNames[trabalho] ?? trabalho, ...job }))
     .sort((a, b) => b.falhando - a.falhando || a.nome.localeCompare(b.nome))
 }
 
