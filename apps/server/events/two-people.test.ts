@@ -183,7 +183,7 @@ describe('an answer from the value on', () => {
     await saveTwoFrom(ctx, ana, null)
     expect(await leave()).toEqual([])
     expect(await events()).toMatchObject([{ state: 'asked' }])
-    // What waits for a second person is no answer yet, and what is approved is.
+    // An answer counts from its approval.
     expect(await dueDiffers(ctx, office.workspaceId)).toEqual([])
     expect(await decide(bruno)).toMatchObject([{ refusal: null }])
     expect(await dueDiffers(ctx, office.workspaceId)).toEqual([])

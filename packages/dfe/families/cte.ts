@@ -1,10 +1,10 @@
 import { readCte } from '../read-cte.ts'
 import { readEvent } from '../read-event.ts'
+import { lastSequence, standsAlready } from './answers.ts'
 import { agreementOf44, chaveOf44 } from './chave.ts'
 import { events } from './cte-events.ts'
 import { eventTable, registrationBy } from './events.ts'
 import type { Answer, AnswerSubject, DueAnswer, Family, OwnAnswer } from './family.ts'
-import { lastSequence, standsAlready } from './nfe.ts'
 import { status, statusesOf } from './statuses.ts'
 import { days, type Term, termEnd } from './terms.ts'
 
@@ -27,6 +27,7 @@ export const retiradaDesacordo = 610111
 export const disagreement: readonly number[] = [desacordo, retiradaDesacordo]
 
 export const gtv = '64'
+const models = ['57', gtv, '67']
 
 // Terms change by law: a change is a new row, and old documents keep theirs. The authority has the last word (cStat 220, 787).
 const cancelTerms: readonly Term[] = [{ hours: 168, since: '2012-01-01', source: 'MOC CT-e 4.00, regra 220' }]
@@ -102,7 +103,7 @@ export const cte: Family & { id: 'cte' } = {
   name: 'CT-e',
   feminine: false,
   list: '/cte',
-  models: ['57', '64', '67'],
+  models,
   namespace: 'http://www.portalfiscal.inf.br/cte',
   roots: {
     cteProc: 'document',
@@ -117,7 +118,7 @@ export const cte: Family & { id: 'cte' } = {
     procEventoCTe: 'event',
     eventoCTe: 'event',
   },
-  key: chaveOf44('cte', (model) => ['57', '64', '67'].includes(model)),
+  key: chaveOf44('cte', (model) => models.includes(model)),
   read(root, problems) {
     return cte.roots[root.name] === 'event' ? readEvent(cte, eventLayout, root, problems) : readCte(root, problems)
   },

@@ -1,8 +1,9 @@
 import { readEvent, readEventSummary } from '../read-event.ts'
 import { readNfe, readNfeSummary } from '../read-nfe.ts'
+import { lastSequence, standsAlready } from './answers.ts'
 import { agreementOf44, chaveOf44 } from './chave.ts'
 import { eventTable, registrationBy } from './events.ts'
-import type { Answer, AnswerSubject, DueAnswer, Family, OwnAnswer } from './family.ts'
+import type { Answer, AnswerSubject, DueAnswer, Family } from './family.ts'
 import { events } from './nfe-events.ts'
 import { status, statusesOf } from './statuses.ts'
 import { days, type Term, termEnd } from './terms.ts'
@@ -49,17 +50,6 @@ function may(tpEvento: number, subject: AnswerSubject): ReturnType<Answer['may']
   const before = lastSequence(tpEvento, subject)
   if (before >= 2) return { refusal: 'Esta manifestação já foi registrada duas vezes, que é o máximo.' }
   return { sequence: before + 1 }
-}
-
-/** Refusal of an answer that was already given. */
-export function standsAlready([name, done]: readonly [string, string], { pending }: OwnAnswer): string {
-  return `${name} já está ${pending ? 'em envio' : done}.`
-}
-
-/** The highest known sequence of an event; other programs may have used missing numbers. */
-export function lastSequence(tpEvento: number, { own }: Pick<AnswerSubject, 'own'>): number {
-  const sequences = own.filter((event) => event.tpEvento === tpEvento).map((event) => event.sequence)
-  return Math.max(sequences.length, ...sequences)
 }
 
 // The Ciência only releases the XML: with the whole note the conclusive answer is due, with or
