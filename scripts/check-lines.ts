@@ -4,11 +4,11 @@ import path from 'node:path'
 
 // Ceilings, so that the house stays small enough for a stranger. A commit that raises one says why.
 const ceilings: Record<string, number> = {
-  'lines of server': 46_380,
+  'lines of server': 46_540,
   'lines of packages': 27_000,
   'lines of scripts': 3_590,
   'lines of web': 31_870,
-  'lines of tests and benches': 73_470,
+  'lines of tests and benches': 73_640,
   settings: 37,
   decisions: 54,
 }

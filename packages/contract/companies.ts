@@ -424,6 +424,7 @@ const Unreadable = z.object({
   nsu: z.string().describe('A posição na SEFAZ; negativa: outro conteúdo da mesma posição, ou sem posição.'),
   esquema: z.string().describe('O que a SEFAZ disse que é.'),
   recebidoEm: z.string(),
+  chave: z.string().nullable().optional().describe('A chave de acesso, quando os bytes a trazem.'),
   motivo: z.string(),
 })
 export type Unreadable = z.output<typeof Unreadable>

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { runs } from '../../tests/support/seed.ts'
 import { chaveCheckDigit } from './chave.ts'
-import { type DocumentFacts, type EventFacts, readDetails, readReceived } from './read.ts'
+import { type DocumentFacts, type EventFacts, findOwnKey, readDetails, readReceived } from './read.ts'
 
 const emitente = '11222333000181'
 const empresa = '44555666000181'
@@ -555,6 +555,15 @@ describe('anything else', () => {
     for (const xml of ['', 'PK\u0003\u0004', '<nfeProc>', '<!DOCTYPE a><a/>', nfeProc().slice(0, -20)]) {
       expect(read(xml).facts).toMatchObject({ kind: 'unknown', reason: expect.stringContaining('XML bem formado') })
     }
+  })
+
+  test('its own chave is found in the bytes, never a wrong or a foreign one', () => {
+    expect(findOwnKey(nfeProc().slice(0, 200))).toBe(chNFe)
+    expect(findOwnKey(`<x:chCTe>${chCTe}</x:chCTe>`)).toBe(chCTe)
+    const wrong = chNFe.replace(/.$/, (digit) => String((Number(digit) + 1) % 10))
+    expect(findOwnKey(`<a Id="NFe${wrong}"/><chNFe>${chNFe}</chNFe>`)).toBe(chNFe)
+    for (const xml of [`<refNFe>${chNFe}</refNFe>`, `Id="NFe${chNFe}1"`, `<chNFe>${wrong}`])
+      expect(findOwnKey(xml)).toBeNull()
   })
 
   test('what is too large is unknown', () => {

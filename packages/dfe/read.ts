@@ -1,7 +1,7 @@
 import { parseReceived, type ReceivedXml, sizeBytesMax, type XmlElement, XmlError } from '@vigia/xml/parse'
 import type { DocumentFacts, EventFacts, Problem, UnknownFacts } from './facts.ts'
 import { families } from './families/all.ts'
-import { familyOfRoot } from './families/lookup.ts'
+import { familyOfRoot, parseKey } from './families/lookup.ts'
 import { faultProblems, unknown } from './reading.ts'
 
 export type { CteContents, ItemContents, NfeContents, ReformContents } from './contents.ts'
@@ -78,6 +78,17 @@ const rootsBySchema = new Map([
   ['procGTVe', ['GTVeProc']],
   ['procEventoCTe', ['procEventoCTe']],
 ])
+
+const ownMarks = families.flatMap(({ signed }) =>
+  signed ? [`\\bId=["']${signed.prefix}`, `<(?:\\w+:)?${signed.chave}>`] : [],
+)
+const ownKey = new RegExp(`(?:${ownMarks.join('|')})([0-9A-Z]{20,60})`, 'g')
+
+/** The first chave with the right check digit in the Id or the chave element of a file that cannot be read; null if there is none. */
+export function findOwnKey(xml: string): string | null {
+  for (const [, chave] of xml.matchAll(ownKey)) if (parseKey(chave!)?.valid) return chave!
+  return null
+}
 
 const nfseNamespace = 'http://www.sped.fazenda.gov.br/nfse'
 

@@ -172,8 +172,8 @@ export const completenessRoutes = [
         const months = await readCompleteness(ctx, id, paused ? pauses[0]!.pausedAt : null)
         const servico = serviceOf(service)
         const { total, files } = await listUnreadable(ctx, session.workspaceId, { service: servico, companyId })
-        const naoLidos = files.map(({ nsu, schema, problem, receivedAt }) => ({
-          ...{ nsu: String(nsu), esquema: schema, recebidoEm: receivedAt.toISOString() },
+        const naoLidos = files.map(({ nsu, schema, chave, problem, receivedAt }) => ({
+          ...{ nsu: String(nsu), esquema: schema, recebidoEm: receivedAt.toISOString(), chave },
           motivo: problem ?? 'O arquivo está guardado, mas não está na lista de documentos.',
         }))
         data.push({ servico, meses: months.map(toMonth), totalNaoLidos: total, naoLidos })

@@ -8,6 +8,7 @@ import { showOnly } from '../companies/testing.ts'
 import { readArrival } from '../documents/arrival.ts'
 import { createPrinter } from '../documents/print/printer.ts'
 import { receive } from '../documents/receive.ts'
+import { chaveOf } from '../documents/testing.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import type { FileResponse } from '../platform/http/http.ts'
@@ -245,7 +246,7 @@ describe('a company', () => {
     await inCapture(ctx, ({ db }) =>
       sql`update capture_subscription set proved_at = now() where workspace_id = ${company.workspaceId}`.execute(db),
     )
-    const [text, damaged] = ['<nfeProc>nada', Buffer.from('sem gzip')]
+    const [text, damaged] = [`<nfeProc><infNFe Id="NFe${chaveOf()}">`, Buffer.from('sem gzip')]
     const arrivals = [
       readArrival(7n, 'procNFe_v4.00.xsd', gzipSync(text)),
       // Its position was fetched whole meanwhile, and that of the next one is still missing.
@@ -270,9 +271,10 @@ describe('a company', () => {
           nsu: '7',
           esquema: 'procNFe_v4.00.xsd',
           recebidoEm: expect.any(String),
+          chave: chaveOf(),
           motivo: expect.stringMatching(/\.$/),
         },
-        { nsu: '9', esquema: 'resNFe_v1.01.xsd', motivo: expect.stringMatching(/corrompido/) },
+        { nsu: '9', esquema: 'resNFe_v1.01.xsd', chave: null, motivo: expect.stringMatching(/corrompido/) },
       ],
     })
     const fetchFile = (nsu: string) => run<FileResponse>('arquivo-nao-lido', { id, servico: 'nfe', nsu }, company)

@@ -10,6 +10,8 @@ export interface Unreadable {
   cnpj: string
   nsu: bigint
   schema: string
+  /** Found in the bytes. */
+  chave: string | null
   problem: string | null
   receivedAt: Date
 }
@@ -33,7 +35,7 @@ export async function listUnreadable(
 ): Promise<{ total: number; files: Unreadable[] }> {
   const code = serviceCodes[service]
   const { rows } = await sql<Unreadable & { n: number }>`
-    select c.id as "companyId", c.name as company, c.cnpj, r.nsu, r.schema, r.problem, r.received_at as "receivedAt", count(*) over ()::int as n
+    select c.id as "companyId", c.name as company, c.cnpj, r.nsu, r.schema, r.chave, r.problem, r.received_at as "receivedAt", count(*) over ()::int as n
       from receipt r join company c on c.workspace_id = ${workspaceId} and c.id = r.company_id
      where r.workspace_id = ${workspaceId} and r.service = ${code} and r.unread
        and (${companyId ?? null}::int is null or r.company_id = ${companyId ?? null}::int)

@@ -110,12 +110,13 @@ test('a number of thirteen digits is kept whole, and so is that a family has no 
 })
 
 test('the bytes are kept exactly as they came', async () => {
-  const arrivals = [arrive(1, nfeProc()), corrupted(2), arrive(3, '<desconhecido/>'), arrive(4, resEvento(610610))]
+  const unknown = `<desconhecido><chNFe>${chaveOf({ number: 2 })}</chNFe></desconhecido>`
+  const arrivals = [arrive(1, nfeProc()), corrupted(2), arrive(3, unknown), arrive(4, resEvento(610610))]
   await page(arrivals)
   const stored = await inWorkspace({ db }, workspaceId, ({ db }) =>
     db
       .selectFrom('receipt')
-      .select(['nsu', 'content', 'problem', 'unread'])
+      .select(['nsu', 'content', 'problem', 'unread', 'chave'])
       .where('workspace_id', '=', workspaceId)
       .orderBy('nsu')
       .execute(),
@@ -125,6 +126,7 @@ test('the bytes are kept exactly as they came', async () => {
   )
   expect(stored.map((row) => row.problem !== null)).toEqual([false, true, true, false])
   expect(stored.map((row) => row.unread)).toEqual([false, true, true, false])
+  expect(stored.map((row) => row.chave)).toEqual([chaveOf(), null, chaveOf({ number: 2 }), chaveOf()])
 })
 
 test('a page received twice changes nothing', async () => {

@@ -55,7 +55,7 @@ export async function everything(db: Database, { id }: TestWorkspace) {
       documents: await rows('select * from document order by id'),
       events: await rows('select * from document_event order by company_id, chave, tp_evento, sequence, orgao'),
       months: await rows('select * from count_month where n <> 0 order by type, month, company_id, roles, status'),
-      receipts: await rows('select company_id, service, nsu, problem, unread from receipt order by 1, 2, 3'),
+      receipts: await rows('select company_id, service, nsu, problem, unread, chave from receipt order by 1, 2, 3'),
     }
   })
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { createDatabase, onOneServer } from '../../../tests/support/database.ts'
+import { createDatabase, execute, onOneServer } from '../../../tests/support/database.ts'
 import type { Database } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
@@ -52,6 +52,10 @@ test('a rebuild mends rows that say something else, drops what no receipt tells,
     await sql`update count_month set n = n + 5 where company_id = ${mine}`.execute(db)
     await sql`update document set number = 8 where company_id = ${theirs}`.execute(db)
   })
+  await execute(
+    database.url,
+    `set local app.ws = ${workspace.id}; update receipt set chave = null where workspace_id = ${workspace.id}`,
+  )
   expect(await rebuild(workspace, 0)).toEqual({ receipts: 4, documents: 3, events: 1, unread: 0 })
   const after = await everything(db, workspace)
   expect(after.documents).toContainEqual(expect.objectContaining({ company_id: theirs, number: 8n }))

@@ -1,3 +1,4 @@
+import { findOwnKey } from '@vigia/dfe/read'
 import { type RawBuilder, sql } from 'kysely'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
@@ -13,7 +14,7 @@ import {
   type SupplierName,
   type Types,
 } from './projection.ts'
-import { isPacked, packReceived, takeApart } from './received/bytes.ts'
+import { isPacked, openReceived, packReceived, takeApart } from './received/bytes.ts'
 import { receivedContent } from './received/column.ts'
 import type { DisplayedStanding, EventClaim } from './standing.ts'
 
@@ -99,11 +100,11 @@ async function insertReceipts(
   if (kept.length === 0) return new Set()
   const column = receiptColumns(kept.map(({ arrival }) => arrival))
   const { rows } = await sql<{ nsu: bigint }>`
-    insert into receipt (workspace_id, company_id, service, issuer_certificate_id, nsu, schema, problem, unread, content)
+    insert into receipt (workspace_id, company_id, service, issuer_certificate_id, nsu, schema, problem, unread, chave, content)
     select ${workspaceId}, ${companyId}, ${serviceCodes[service]}, r.*
       from unnest(${kept.map(({ certificate }) => certificate)}::int[],
                   ${column.nsu}::bigint[], ${column.schema}::text[], ${column.problem}::text[], ${column.unread}::boolean[],
-                  ${kept.map(({ content }) => content)}::bytea[]) r
+                  ${column.chave}::text[], ${kept.map(({ content }) => content)}::bytea[]) r
     on conflict do nothing returning nsu`.execute(db)
   return new Set(rows.map(({ nsu }) => nsu))
 }
@@ -115,7 +116,9 @@ export async function restateReceipts(
 ): Promise<void> {
   const column = receiptColumns(arrivals)
   await sql`select restate_receipts(${workspaceId}::int, ${companyId}::int, ${serviceCodes[service]}::smallint,
-    ${column.nsu}::bigint[], ${column.problem}::text[], ${column.unread}::boolean[])`.execute(db)
+    ${column.nsu}::bigint[], ${column.problem}::text[], ${column.unread}::boolean[], ${column.chave}::text[])`.execute(
+    db,
+  )
 }
 
 const receiptColumns = (arrivals: readonly Arrival[]) => ({
@@ -123,7 +126,17 @@ const receiptColumns = (arrivals: readonly Arrival[]) => ({
   schema: arrivals.map(({ schema }) => schema.slice(0, 100)),
   problem: arrivals.map(({ problem }) => problem?.slice(0, 1000) ?? null),
   unread: arrivals.map(({ facts }) => facts === null),
+  chave: arrivals.map(({ facts, content }) => facts?.chave ?? chaveIn(content)),
 })
+
+// The chave that an unread document names as its own.
+function chaveIn(content: Buffer): string | null {
+  try {
+    return findOwnKey(openReceived(content).toString('latin1'))
+  } catch {
+    return null
+  }
+}
 
 export async function loadExisting(
   { db }: WithDatabase,

@@ -711,12 +711,15 @@ create table receipt (
   problem text,
   -- nothing of it is in the projection
   unread boolean not null,
+  -- of its facts, or found in the bytes of what could not be read
+  chave text collate "C",
   -- packed, or the gzip stream as received: apps/server/documents/received/bytes.ts
   content bytea storage external not null,
   issuer_certificate_id int,
   primary key (workspace_id, company_id, service, nsu)
 );
 create index receipt_unread_ix on receipt (workspace_id, company_id, service) where unread;
+create index receipt_chave_ix on receipt (workspace_id, chave) where chave is not null;
 
 create sequence issuer_certificate_id_seq as int cache 20;
 create table issuer_certificate (
@@ -1763,16 +1766,16 @@ end $$;
 
 -- The application may not change receipts. What a newer version understands of them is the one thing that may be said
 -- anew.
-create function restate_receipts(p_ws int, p_company int, p_service smallint, p_nsu bigint[], p_problem text[], p_unread boolean[]) returns void language plpgsql security definer set search_path to 'public', 'pg_temp'
+create function restate_receipts(p_ws int, p_company int, p_service smallint, p_nsu bigint[], p_problem text[], p_unread boolean[], p_chave text[]) returns void language plpgsql security definer set search_path to 'public', 'pg_temp'
   as $$
 begin
   if p_ws is null or p_ws is distinct from current_ws() then return; end if;
   execute format(
-    'update receipt r set problem = u.problem, unread = u.unread
-       from unnest($3, $4, $5) u (nsu, problem, unread)
+    'update receipt r set problem = u.problem, unread = u.unread, chave = u.chave
+       from unnest($3, $4, $5, $6) u (nsu, problem, unread, chave)
       where r.workspace_id = %s and r.company_id = $1 and r.service = $2 and r.nsu = u.nsu
-        and (r.problem, r.unread) is distinct from (u.problem, u.unread)', p_ws)
-    using p_company, p_service, p_nsu, p_problem, p_unread;
+        and (r.problem, r.unread, r.chave) is distinct from (u.problem, u.unread, u.chave)', p_ws)
+    using p_company, p_service, p_nsu, p_problem, p_unread, p_chave;
 end $$;
 
 -- Adds an entry to the audit of a workspace. A function, so that ids of a distributed database come from one server.

@@ -930,6 +930,7 @@ export interface Tables {
     schema: string
     problem: Optional<string | null>
     unread: boolean
+    chave: Optional<string | null>
     content: Buffer
     issuer_certificate_id: Optional<number | null>
   }

@@ -110,15 +110,18 @@ function UnreadableFiles({ companyId, service, files, total }: UnreadableFilesPr
         {formatCount(total, 'arquivo não pôde ser lido', 'arquivos não puderam ser lidos')}
       </h3>
       <p className="text-muted">
-        Eles estão guardados como a SEFAZ os entregou, e não sabemos de que documentos são. Confira o conteúdo ou peça o
-        documento a quem o emitiu.
+        Eles estão guardados como a SEFAZ os entregou. Confira o conteúdo ou peça o documento a quem o emitiu; a chave
+        aparece quando está no arquivo.
         {files.length < total && ` Aqui estão os últimos ${formatInteger(files.length)}.`}
       </p>
       <ul className="mt-1">
-        {files.map(({ nsu, esquema, recebidoEm, motivo }) => (
+        {files.map(({ nsu, esquema, recebidoEm, chave, motivo }) => (
           <li key={nsu} className="flex flex-wrap items-center justify-between gap-x-4 border-line border-t py-1.5">
             <span className="min-w-0 break-words">
               <span className="tabular-nums">{`NSU ${nsu} · ${esquema} · ${formatInstantDate(recebidoEm)}`}</span>
+              {chave && (
+                <span className="block text-sm tabular-nums">{`Chave ${familyById(service).key.format(chave)}`}</span>
+              )}
               <span className="block text-muted text-sm">{motivo}</span>
             </span>
             <Button

@@ -197,9 +197,10 @@ function contentOf(
 }
 
 function unreadableLines({ total, files }: { total: number; files: readonly Unreadable[] }): string[] {
-  const lines = files.map(({ company, nsu, schema, receivedAt }) => {
+  const lines = files.map(({ company, nsu, schema, chave, receivedAt }) => {
     const which = `NSU ${nsu} de ${company} (${schema}), recebido em ${formatBrasiliaMoment(receivedAt)}`
-    return `${which}: não pôde ser lido, e não sabemos de que documento é. O arquivo está na completude da empresa.`
+    const whose = chave ? `; a chave que está nele é ${chave}` : ', e não sabemos de que documento é'
+    return `${which}: não pôde ser lido${whose}. O arquivo está na completude da empresa.`
   })
   const more = total - files.length
   return more > 0 ? [...lines, `E mais ${formatCount(more, 'arquivo', 'arquivos')} que não pudemos ler.`] : lines
