@@ -61,9 +61,9 @@ const tablesOfFloors: Record<string, string> = {
     'company company_family company_logo workspace_key certificate certificate_use certificate_batch certificate_file',
   sefaz: 'circuit clock_skew capture_call capture_refusal',
   documents: `receipt issuer_certificate supplier document document_event count_month document_export export_part saved_view
-    first_view document_remark document_reliance change_position document_change content
-    content_position content_unread content_sum content_segment content_posting product product_sum installment
-    freight freight_citation freight_finding`,
+    first_view document_remark document_reliance change_position document_change document_facts
+    document_cite content_position content_unread content_sum content_segment content_posting product product_sum installment
+    freight_finding`,
   capture: 'capture_line capture_subscription capture_gap',
   events: 'outgoing_event outgoing_event_call manifestation_text answer_rule answer_setting answer_suggestion',
   insights: `alert alert_position alert_fact alert_citation alert_name alert_contact alert_histogram alert_verdict

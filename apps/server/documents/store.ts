@@ -328,8 +328,8 @@ function countMoves({ workspaceId, companyId, service }: Place, moves: readonly 
 }
 
 /** Rows as a table `r` of a statement, in one parameter. */
-export function recordsOf<Row extends object>(rows: readonly Row[], types: Types<Row>): RawBuilder<unknown> {
-  const names = namesOf(types)
+export function recordsOf<Row extends object>(rows: readonly Row[], types: Partial<Types<Row>>): RawBuilder<unknown> {
+  const names = namesOf(types as Types<Row>)
   const records = rows.map((row) =>
     Object.fromEntries(
       names.map((name) => {
@@ -338,7 +338,7 @@ export function recordsOf<Row extends object>(rows: readonly Row[], types: Types
       }),
     ),
   )
-  const columns = names.map((name) => sql`${sql.ref(name)} ${sql.raw(types[name])}`)
+  const columns = names.map((name) => sql`${sql.ref(name)} ${sql.raw(types[name]!)}`)
   return sql`json_to_recordset(${JSON.stringify(records)}::json) as r (${sql.join(columns)})`
 }
 

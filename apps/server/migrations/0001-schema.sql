@@ -1291,33 +1291,69 @@ create table product (
 );
 create index product_issuer_ix on product (workspace_id, issuer, hash);
 
-create table content (
+-- What a document says inside, as other documents, searches and reports ask for it. Looked up by typed columns only.
+create table document_facts (
   workspace_id int not null,
   document_id bigint not null,
   company_id int not null,
-  -- As what it is counted in `content_sum`; null: in none.
-  month date,
-  -- 0 received, 1 issued, 2 freight that the company pays
+  type smallint not null,
+  chave text collate "C" not null,
+  -- as what it is counted: 0 bought, 1 issued, 2 freight that the company pays; null: in no sum
   side smallint,
-  -- by which it was read: older ones are read again
-  version smallint not null,
-  -- IBS and CBS: 0 none and need not (Simples, MEI, before 2026), 1 none, 2 some items, 3 all.
-  reform smallint not null,
-  -- what does not fit of them, a bit for each code
+  -- received from others, in production: habits are made of these
+  purchase boolean not null,
+  -- authorised, and not cancelled
+  standing boolean not null,
+  -- registration of its cancellation; -infinity: the document itself says so
+  cancelled_at timestamptz,
+  -- it stands, and `sums` are in `content_sum`
+  counted boolean not null,
+  -- of its issue, the first day
+  month date not null,
+  -- of its issue
+  at timestamptz not null,
+  cents bigint not null,
+  -- root of a CNPJ, or a CPF
+  company_base text collate "C" not null,
+  issuer_base text collate "C" not null,
+  -- finNFe
+  purpose smallint,
+  -- of a purchase out of tpEmis 1: UF and local day
+  contingency text collate "C",
+  -- of a normal freight that the company pays: SP-SC, and its cities by IBGE code
+  lane text collate "C",
+  way text collate "C",
+  -- what does not fit of IBS and CBS, a bit for each code
   findings int not null,
-  -- each once, in the order of its items
-  products int[] not null,
-  -- packed by apps/server/documents/contents/packing.ts
-  value bytea storage external not null,
-  mod_frete smallint,
-  tp_nf smallint,
-  recipient text collate "C",
+  -- their codes and sentences; null: none
+  found json,
+  -- packages/checks/alerts/kept.ts
+  facts jsonb not null,
+  -- what it adds to sums: apps/server/documents/contents/facts.ts
+  sums json not null,
+  -- its products, in the order of `sums`; null: they are not counted yet
+  products int[],
+  -- what it added to `product_sum`, taken back exactly
+  added jsonb,
   primary key (workspace_id, document_id),
   foreign key (workspace_id, company_id) references company (workspace_id, id)
 ) with (autovacuum_vacuum_insert_scale_factor = 0.01, autovacuum_analyze_scale_factor = 0.02);
-create index content_findings_ix on content (workspace_id, company_id, month) where findings <> 0;
-create index content_reform_ix on content (workspace_id, month, company_id) include (reform, side, document_id) where reform < 3 and (month >= '2026-01-01'::date);
-create index content_month_ix on content (workspace_id, month);
+create index document_facts_pair_ix on document_facts (workspace_id, company_base, issuer_base, at) where purchase;
+create index document_facts_value_ix on document_facts (workspace_id, company_base, type, month, cents) where purchase;
+create index document_facts_month_ix on document_facts (workspace_id, month, company_id);
+create index document_facts_purpose_ix on document_facts (workspace_id, purpose) where purpose in (5, 6);
+create index document_facts_contingency_ix on document_facts (workspace_id, contingency) where contingency is not null;
+create index document_facts_lane_ix on document_facts (workspace_id, company_id, lane, at) where lane is not null;
+create index document_facts_way_ix on document_facts (workspace_id, company_id, way, at) where way is not null;
+
+-- The chaves that documents name.
+create table document_cite (
+  workspace_id int not null,
+  chave text collate "C" not null,
+  document_id bigint not null,
+  primary key (workspace_id, chave, document_id)
+);
+create index document_cite_document_ix on document_cite (workspace_id, document_id);
 
 create table content_unread (
   workspace_id int not null,
@@ -1657,59 +1693,6 @@ create index alert_due_ix on alert_due (workspace_id, again_at, document_id);
 
 -- --------------------------------------------------------------------------------------------------------------
 -- Freight
-
--- CT-e that a company pays, or receives while somebody else pays.
-create table freight (
-  workspace_id int not null,
-  document_id bigint not null,
-  company_id int not null,
-  -- of its issue, milliseconds
-  at bigint not null,
-  -- vTPrest, cents
-  value bigint not null,
-  -- vCarga, cents
-  cargo bigint,
-  kilos double precision,
-  -- of its issue, minutes
-  utc_offset smallint not null,
-  tp_cte smallint not null,
-  tp_serv smallint not null,
-  -- documents, CT-e of the way before among them
-  cites int not null,
-  -- neither cancelled, denied nor replaced
-  standing boolean not null,
-  -- the company is the tomador
-  pays boolean not null,
-  -- it is the recipient
-  receives boolean not null,
-  -- to be judged
-  due boolean not null,
-  compared boolean not null generated always as (standing and pays and (tp_serv = 0) and (tp_cte in (0, 5))) stored,
-  chave text collate "C" not null,
-  -- CNPJ or CPF
-  carrier text collate "C" not null,
-  payer text collate "C",
-  -- SP-SC
-  lane text collate "C" not null,
-  -- its cities by IBGE code
-  way text collate "C" not null,
-  from_name text,
-  to_name text,
-  -- chaves of the NF-e that it carries
-  notes text[] not null,
-  primary key (workspace_id, document_id),
-  foreign key (workspace_id, company_id) references company (workspace_id, id)
-) with (autovacuum_vacuum_insert_scale_factor = 0.01, autovacuum_analyze_scale_factor = 0.02, fillfactor = 95);
-create index freight_lane_ix on freight (workspace_id, company_id, lane, at, chave) where compared;
-create index freight_way_ix on freight (workspace_id, company_id, way, at, chave) where compared;
-create index freight_due_ix on freight (workspace_id, document_id) where due;
-
-create table freight_citation (
-  workspace_id int not null,
-  chave text collate "C" not null,
-  document_id bigint not null,
-  primary key (workspace_id, chave, document_id)
-);
 
 create table freight_finding (
   workspace_id int not null,
@@ -2130,4 +2113,4 @@ grant insert on certificate_use, workspace_key, installation_key to vigia_signer
 -- Sign-in, members, webhooks and letters are asked with the login of everybody.
 revoke all on second_factor, recovery_code, passkey, mail_link, invitation, account_company, membership, certificate_batch,
   certificate_file, webhook, webhook_delivery, calendar_feed, letter_choice, monthly_report, alert_name, alert_contact,
-  alert_citation, alert_histogram, alert_test, freight_citation from vigia_limited;
+  alert_citation, alert_histogram, alert_test, document_cite from vigia_limited;

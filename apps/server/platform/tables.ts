@@ -455,21 +455,6 @@ export interface Tables {
     message: string
     suspect: boolean
   }
-  content: {
-    workspace_id: number
-    document_id: Column<bigint, bigint | number>
-    company_id: number
-    month: Optional<string | null>
-    side: Optional<number | null>
-    version: number
-    reform: number
-    findings: number
-    products: number[]
-    value: Buffer
-    mod_frete: Optional<number | null>
-    tp_nf: Optional<number | null>
-    recipient: Optional<string | null>
-  }
   content_position: {
     workspace_id: number
     version: Column<bigint, bigint | number>
@@ -574,6 +559,11 @@ export interface Tables {
     kind: number
     company_id: Optional<number | null>
   }
+  document_cite: {
+    workspace_id: number
+    chave: string
+    document_id: Column<bigint, bigint | number>
+  }
   document_event: {
     workspace_id: number
     company_id: number
@@ -615,6 +605,33 @@ export interface Tables {
     bytes: Optional<bigint, bigint | number>
     problem: Optional<string | null>
     company_ids: Optional<number[] | null>
+  }
+  document_facts: {
+    workspace_id: number
+    document_id: Column<bigint, bigint | number>
+    company_id: number
+    type: number
+    chave: string
+    side: Optional<number | null>
+    purchase: boolean
+    standing: boolean
+    cancelled_at: Optional<Date | null, Date | string | null>
+    counted: boolean
+    month: string
+    at: Column<Date, Date | string>
+    cents: Column<bigint, bigint | number>
+    company_base: string
+    issuer_base: string
+    purpose: Optional<number | null>
+    contingency: Optional<string | null>
+    lane: Optional<string | null>
+    way: Optional<string | null>
+    findings: number
+    found: Optional<unknown | null, string | null>
+    facts: Column<unknown, string>
+    sums: Column<unknown, string>
+    products: Optional<number[] | null>
+    added: Optional<unknown | null, string | null>
   }
   document_reliance: {
     workspace_id: number
@@ -658,37 +675,6 @@ export interface Tables {
     account_id: number
     type: ServiceCode
     view_id: number
-  }
-  freight: {
-    workspace_id: number
-    document_id: Column<bigint, bigint | number>
-    company_id: number
-    at: Column<bigint, bigint | number>
-    value: Column<bigint, bigint | number>
-    cargo: Optional<bigint | null, bigint | number | null>
-    kilos: Optional<number | null>
-    utc_offset: number
-    tp_cte: number
-    tp_serv: number
-    cites: number
-    standing: boolean
-    pays: boolean
-    receives: boolean
-    due: boolean
-    compared: GeneratedAlways<boolean>
-    chave: string
-    carrier: string
-    payer: Optional<string | null>
-    lane: string
-    way: string
-    from_name: Optional<string | null>
-    to_name: Optional<string | null>
-    notes: string[]
-  }
-  freight_citation: {
-    workspace_id: number
-    chave: string
-    document_id: Column<bigint, bigint | number>
   }
   freight_finding: {
     workspace_id: number

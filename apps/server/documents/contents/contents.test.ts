@@ -1,11 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { contentsOf, readDetails } from '@vigia/dfe/read'
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createDatabase, execute } from '../../../../tests/support/database.ts'
-import { findSamples } from '../../../../tests/support/samples.ts'
 import { runs } from '../../../../tests/support/seed.ts'
 import type { Context, Database } from '../../platform/context.ts'
 import { inWorkspace, openDatabase } from '../../platform/database.ts'
@@ -18,8 +14,7 @@ import { rebuildProjection } from '../rebuild.ts'
 import { receive } from '../receive.ts'
 import { arrive, chaveOf, company, evento, resNFe } from '../testing.ts'
 import { readBacklog } from '../unread.ts'
-import { readAnew, readContents } from './contents.ts'
-import { pack, unpack } from './packing.ts'
+import { readAnew } from './contents.ts'
 import { noteWith, readEverything, type TestNote } from './testing.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
@@ -35,11 +30,9 @@ afterEach(async () => {
   for (const id of offices.splice(0)) {
     const { rows } = await inWorkspace(ctx, id, ({ db }) =>
       sql`
-        select d.id, d.reform, d.misfits, c.reform as read, c.findings
-          from document d left join content c on c.workspace_id = d.workspace_id and c.document_id = d.id
-         where d.workspace_id = ${id} and (d.reform, d.misfits) is distinct from (c.reform, coalesce(c.findings > 1, false))`.execute(
-        db,
-      ),
+        select d.id, d.reform, d.misfits, f.findings
+          from document d left join document_facts f on f.workspace_id = d.workspace_id and f.document_id = d.id
+         where d.workspace_id = ${id} and d.misfits is distinct from coalesce(f.findings > 1, false)`.execute(db),
     )
     expect(rows).toEqual([])
   }
@@ -48,9 +41,6 @@ afterAll(async () => {
   await ctx.db.destroy()
   await database[Symbol.asyncDispose]()
 })
-
-const contents = (xml: string | Uint8Array) =>
-  contentsOf(readDetails(typeof xml === 'string' ? new TextEncoder().encode(xml) : xml)!)!
 
 async function newOffice() {
   const workspaceId = await newWorkspace(ctx.db)
@@ -120,8 +110,8 @@ const note: TestNote = {
   ],
 }
 
-test('what is inside a complete document is found by its words, summed, and given back as it was read', async () => {
-  const { workspaceId, inside, deliver, sums, products, found, backlog } = await newOffice()
+test('what is inside a complete document is found by its words, and summed', async () => {
+  const { deliver, sums, products, found, backlog } = await newOffice()
   await deliver(noteWith(note), resNFe({ number: 2 }))
   expect(await backlog()).toEqual({ waiting: 2, most: 10_000 })
   await readEverything(ctx)
@@ -145,20 +135,6 @@ test('what is inside a complete document is found by its words, summed, and give
   for (const text of ['toalha', 'sabao', 'ncm:34025000', 'cfop:6102', 'placa:abc1d23', 'lote:l77', 'pedido:45001'])
     expect(await found(text), text).toEqual([1])
   expect(await found('caneta')).toEqual([])
-  const [[id, read] = []] = await inside(async (db) => {
-    const { rows } = await sql<{
-      id: bigint
-    }>`select document_id as id from content where workspace_id = ${workspaceId}`.execute(db)
-    return [
-      ...(await readContents(
-        { db },
-        workspaceId,
-        rows.map(({ id }) => id),
-      )),
-    ]
-  })
-  expect(id).toBeDefined()
-  expect(read).toEqual(contents(noteWith(note)))
 })
 
 test('the search of the list looks inside: words and their beginnings, codes, and what it is asked for by name', async () => {
@@ -336,22 +312,4 @@ test('what cannot be read is tried again and holds nothing up; a day that is non
              (select count(*)::int from content_unread where workspace_id = ${workspaceId}) as unread`.execute(db),
   )
   expect(rows).toEqual([{ parcels: 3, unread: 0, undated: 1 }])
-})
-
-const folder = findSamples()
-describe.runIf(folder)('what is packed comes back', () => {
-  const files = folder
-    ? readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => /^(nfe|cte)\/.*\.xml$/.test(file))
-    : []
-  test('of every sample', () => {
-    let packed = 0
-    for (const file of files) {
-      const details = readDetails(readFileSync(join(folder!, file)))
-      const found = details && contentsOf(details)
-      if (!found) continue
-      packed++
-      expect(unpack(pack(found)), file).toEqual(found)
-    }
-    expect(packed).toBeGreaterThan(50)
-  })
 })

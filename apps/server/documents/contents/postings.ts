@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../../platform/context.ts'
 import { decodeIds } from '../search/packed-postings.ts'
-import { mergeApart } from './reading.ts'
-import { newSegment, type Part, type Segment } from './segments.ts'
+import { mergeParts, newSegment, type Part, type Segment } from './segments.ts'
 
 // By which terms documents are found, as rows: docs/decisions/0055-postings.md. Whoever writes here holds the row of the workspace in `content_position`.
 
@@ -131,8 +130,7 @@ async function mergeSome(db: Database, workspaceId: number, ids: readonly number
       values: (values.get(id) ?? []).map(({ value }) => value),
     }),
   )
-  const merged = await mergeApart(parts)
-  if (merged === undefined) return false
+  const merged = mergeParts(parts)
   await remove(
     db,
     workspaceId,

@@ -6,17 +6,25 @@ import type { SumKind } from '../list/counted.ts'
 export const sumNames = ['value', 'icms', 'st', 'ipi', 'pis', 'cofins', 'ibs', 'cbs', 'is', 'fcp'] as const
 export type Sums = Record<(typeof sumNames)[number], bigint>
 
-export interface DocumentSums {
-  byKey: { kind: SumKind; key: string; sums: Sums }[]
-  /** By place in the products of the document: value without freight and taxes, in cents, and quantity in ten thousandths. */
-  byProduct: { place: number; value: bigint; quantity: bigint }[]
+export interface ProductTexts {
+  code: string
+  name: string
+  ncm: string
+  unit: string
+  gtin: string | null
 }
 
-/** As what a document is counted: `content.side`. */
+export interface DocumentSums {
+  byKey: { kind: SumKind; key: string; sums: Sums }[]
+  /** Each product once: value without freight and taxes, in cents, and quantity in ten thousandths. */
+  byProduct: (ProductTexts & { value: bigint; quantity: bigint })[]
+}
+
+/** As what a document is counted: `document_facts.side`. */
 export type Side = 0 | 1 | 2
 
-/** Cents of a document; `places`: of its items among its products. Each kind sums up to its total. */
-export function sumsOf(contents: NfeContents | CteContents, side: Side, places: readonly number[]): DocumentSums {
+/** Cents of a document. Each kind sums up to its total. */
+export function sumsOf(contents: NfeContents | CteContents, side: Side): DocumentSums {
   const keyed = new Map<string, DocumentSums['byKey'][number]>()
   const add = (kind: SumKind, key: string, sums: Sums) => {
     const known = keyed.get(`${kind} ${key}`)
@@ -49,18 +57,21 @@ export function sumsOf(contents: NfeContents | CteContents, side: Side, places: 
   const rest = total.value - items.reduce((sum, { value }) => sum + value, 0n)
   if (rest !== 0n || items.length === 0)
     for (const kind of ['cfop', 'ncm', 'classification'] as const) add(kind, '', { ...none, value: rest })
-  const byProduct = new Map<number, { value: bigint; quantity: bigint }>()
-  for (const [index, { prod }] of contents.items.entries()) {
-    const place = places[index]!
-    const { value, quantity } = byProduct.get(place) ?? { value: 0n, quantity: 0n }
-    byProduct.set(place, {
+  const byProduct = new Map<string, DocumentSums['byProduct'][number]>()
+  for (const { prod } of contents.items) {
+    const { cProd = '', xProd = '', NCM = '', uCom = '', cEAN } = prod
+    const texts: ProductTexts = { code: cProd, name: xProd, ncm: NCM, unit: uCom, gtin: cEAN ?? null }
+    const key = JSON.stringify(texts)
+    const { value, quantity } = byProduct.get(key) ?? { value: 0n, quantity: 0n }
+    byProduct.set(key, {
+      ...texts,
       value: value + cents(prod.vProd) - cents(prod.vDesc),
       quantity: quantity + scaled(prod.qCom),
     })
   }
   return {
     byKey: [...keyed.values()],
-    byProduct: [...byProduct].map(([place, { value, quantity }]) => ({ place, value, quantity: rounded(quantity) })),
+    byProduct: [...byProduct.values()].map((product) => ({ ...product, quantity: rounded(product.quantity) })),
   }
 }
 

@@ -3,7 +3,7 @@ import { carryOutDue } from '../../platform/jobs/testing.ts'
 import type { NoteOptions } from '../testing.ts'
 import { cteProc, nfeProc, type TransportOptions } from '../testing.ts'
 import { contentJob } from './following.ts'
-import { moveProducts, type ProductMove } from './store.ts'
+import { moveProducts, type ProductMove } from './products.ts'
 
 /** An item of a note for tests; amounts and rates as the file writes them. */
 export interface TestItem {
@@ -126,8 +126,8 @@ export const addProductSums = (
       ...move,
       side: 0,
       documents: 1,
-      value: BigInt(value),
-      quantity: BigInt(units) * 10_000n,
+      value,
+      quantity: units * 10_000,
     })),
   )
 

@@ -9,7 +9,7 @@ import { type Counted, isIssuer } from './filter.ts'
 export const sumKinds = { issuer: 0, cfop: 1, ncm: 2, uf: 3, lane: 4, classification: 5 } as const
 export type SumKind = keyof typeof sumKinds
 
-/** As what documents count: `content.side`. */
+/** As what documents count: `document_facts.side`. */
 export const sides: Record<ReportSubject, 0 | 1 | 2> = { compras: 0, emitidas: 1, fretes: 2 }
 
 /** Groups of lines that have a kind of sums. */
@@ -38,12 +38,12 @@ export interface CountedQuestion {
 
 export function countedQuestion(workspaceId: number, { subject, line }: Counted): CountedQuestion {
   const side = sides[subject]
-  const counts = sql`exists (select from content r where r.workspace_id = d.workspace_id and r.document_id = d.id and r.side = ${sql.lit(side)})`
+  const counts = sql`exists (select from document_facts r where r.workspace_id = d.workspace_id and r.document_id = d.id and r.side = ${sql.lit(side)} and r.counted)`
   if (!line) return { term: null, product: null, conditions: [counts] }
   const { group, key } = line
   if (group === 'produto') return { term: null, product: Number(key), conditions: [counts] }
   const own = countedTerm(side, kindsOfGroups[group], key)
-  if (own !== null) return { term: own, product: null, conditions: [] }
+  if (own !== null) return { term: own, product: null, conditions: [counts] }
   if (group !== 'participante') return { term: `${group}:${bareTerm(key)}`, product: null, conditions: [counts] }
   const issued = sql`d.supplier_id in (select s.id from supplier s where s.workspace_id = ${workspaceId} and ${isIssuer('s.tax_id', key)})`
   return { term: null, product: null, conditions: [issued, counts] }

@@ -102,7 +102,7 @@ async function productCondition(
   const term = codeTerm(rows[0].code)
   const [having = sql`true`] = term ? await allInside(db, workspaceId, [{ exact: [term], beginning: null }], range) : []
   return [
-    sql`case when ${having} then exists (select from content c where c.workspace_id = d.workspace_id and c.document_id = d.id
+    sql`case when ${having} then exists (select from document_facts c where c.workspace_id = d.workspace_id and c.document_id = d.id
                                                                  and c.products @> array[${product}::int]) else false end`,
   ]
 }

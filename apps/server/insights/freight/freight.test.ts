@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDatabase } from '../../../../tests/support/database.ts'
 import { runs } from '../../../../tests/support/seed.ts'
 import { readAnew } from '../../documents/contents/contents.ts'
-import { markCiting } from '../../documents/contents/freight.ts'
 import { freightWith, noteWith, readEverything, type TestFreight } from '../../documents/contents/testing.ts'
 import { rebuildProjection } from '../../documents/rebuild.ts'
 import { receive } from '../../documents/receive.ts'
@@ -16,7 +15,7 @@ import { inWorkspace, limitedRole, limitTo, openDatabase } from '../../platform/
 import { createPublicIds } from '../../platform/ids.ts'
 import { createLogger } from '../../platform/log.ts'
 import { insertCompany, newWorkspace, testSession } from '../../platform/testing.ts'
-import { countWaiting, findFindings, listFindings, markFinding, type Question, sumFindings } from './freight.ts'
+import { findFindings, listFindings, markFinding, type Question, sumFindings } from './freight.ts'
 import { makeSheet } from './sheet.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
@@ -121,11 +120,9 @@ const codes = (found: readonly FreightFinding[]) => found.map(({ regra, numero }
 
 describe('a bill', () => {
   test('without note is told after five days, until the note comes, also as a resumo', async () => {
-    const { workspaceId, deliver, list, inside } = await newOffice()
+    const { deliver, list } = await newOffice()
     await deliver(freight(1, { notes: [chave(1)] }), freight(2, { notes: [chave(2)], issuedAt: today }), freight(3))
-    expect(await inside((db) => countWaiting({ db }, workspaceId))).toBe(3)
     await readEverything(ctx)
-    expect(await inside((db) => countWaiting({ db }, workspaceId))).toBe(0)
     expect(codes(await list(ever))).toEqual(['fr-sem-nota 3', 'fr-sem-nota 1'])
     await deliver(resNFe({ number: 1 }))
     await readEverything(ctx)
@@ -191,28 +188,16 @@ describe('a bill', () => {
   })
 })
 
-test('of a note that hundreds of bills cite the two hundred that came last are judged anew', async () => {
-  const { workspaceId, deliver, inside } = await newOffice()
-  const many = Array.from({ length: 203 }, (_, index) => index + 1)
-  await deliver(...many.map((number) => freight(number, { notes: [chave(1)], issuedAt: '2026-11-01T10:00:00-03:00' })))
-  await readEverything(ctx)
-  const waiting = () => inside((db) => countWaiting({ db }, workspaceId))
-  expect(await waiting()).toBe(0)
-  await inside((db) => markCiting(db, workspaceId, [chave(1)]))
-  expect(await waiting()).toBe(200)
-})
-
-test('what the database refuses of findings stays to be judged, and what was read is kept', async () => {
-  const { workspaceId, deliver, list, inside } = await newOffice()
+test('what the database refuses of findings keeps no other finding back', async () => {
+  const { deliver, list } = await newOffice()
   await owner.query('alter table freight_finding add constraint refused check (value <> 12345) not valid')
   await deliver(freight(1, { amount: '123.45' }))
   await readEverything(ctx)
   expect(await list()).toEqual([])
-  expect(await inside((db) => countWaiting({ db }, workspaceId))).toBe(1)
   await owner.query('alter table freight_finding drop constraint refused')
   await deliver(freight(2))
   await readEverything(ctx)
-  expect(codes(await list())).toEqual(['fr-sem-nota 2', 'fr-sem-nota 1'])
+  expect(codes(await list())).toEqual(['fr-sem-nota 2'])
 })
 
 const lane = Array.from({ length: 8 }, (_, index) => index + 1)

@@ -12,7 +12,6 @@ import { recordAudit } from '../../accounts/audit/audit.ts'
 import { nameOfAuthor } from '../../accounts/authors.ts'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
 import { dueAt } from '../../documents/due.ts'
-import { readBacklog } from '../../documents/unread.ts'
 import type { Context, Database, WithDatabase } from '../../platform/context.ts'
 import { companiesShown, jsonTime } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -144,14 +143,6 @@ export async function sumFindings(
   }
   const codes = Object.entries(freightNames) as [FreightCode, string][]
   return { somas: codes.map(([regra, nome]) => ({ regra, nome, ...sumOf(regra) })), total: sumOf(null) }
-}
-
-export async function countWaiting({ db }: WithDatabase, workspaceId: number): Promise<number> {
-  const { waiting, most } = await readBacklog({ db }, workspaceId)
-  const { rows } = await sql<{ n: number }>`
-    select count(*)::int as n
-     from (select from freight where workspace_id = ${workspaceId} and due limit ${most}) x`.execute(db)
-  return Math.min(most, waiting + rows[0]!.n)
 }
 
 export async function findFindings(

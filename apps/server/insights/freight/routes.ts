@@ -1,12 +1,13 @@
 import { downloadFreight, type FreightCode, getFreight, listFreight, markFreight } from '@vigia/contract/workspace'
 import { recordRead } from '../../accounts/audit/audit.ts'
 import { getCompanyId } from '../../companies/companies.ts'
+import { readBacklog } from '../../documents/unread.ts'
 import type { WithDatabase } from '../../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import { handle } from '../../platform/http/http.ts'
 import { aboutOf, periodText } from '../reports/reports.ts'
-import { countWaiting, findFindings, listFindings, markFinding, type Question, sumFindings } from './freight.ts'
+import { findFindings, listFindings, markFinding, type Question, sumFindings } from './freight.ts'
 import { makeSheet } from './sheet.ts'
 
 export const freightRoutes = [
@@ -15,7 +16,7 @@ export const freightRoutes = [
     const data = await readWorkspace(ctx, workspaceId, async (ctx) => ({
       ...(await listFindings(ctx, workspaceId, question, query.depoisDe)),
       ...(await sumFindings(ctx, workspaceId, question)),
-      faltam: await countWaiting(ctx, workspaceId),
+      faltam: (await readBacklog(ctx, workspaceId)).waiting,
     }))
     return { data }
   }),

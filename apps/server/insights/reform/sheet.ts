@@ -1,12 +1,11 @@
-import { findingsOf } from '@vigia/checks/reform/findings'
+import type { ReformFinding } from '@vigia/checks/reform/findings'
 import { situations, tableDay, testYears } from '@vigia/checks/reform/tables'
 import type { ReformSheet } from '@vigia/contract/workspace'
 import { nfe, nfeRole } from '@vigia/dfe/families/nfe'
 import { type RawBuilder, sql } from 'kysely'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
 import { companyNameIn } from '../../companies/topics.ts'
-import { readContents } from '../../documents/contents/contents.ts'
-import { presence } from '../../documents/contents/reading.ts'
+import { presence } from '../../documents/contents/inside.ts'
 import { sumKinds } from '../../documents/list/counted.ts'
 import { standingOnly } from '../../documents/list/filter.ts'
 import { readBacklog } from '../../documents/unread.ts'
@@ -139,16 +138,16 @@ async function readClassifications(db: Database, about: About, max: number): Pro
 
 // Documents of suppliers in the month; an index has those that lack groups.
 const inMonth = (about: About) => sql`
-  from content i join document d on d.workspace_id = i.workspace_id and d.id = i.document_id
+  from document_facts i join document d on d.workspace_id = i.workspace_id and d.id = i.document_id
  where i.workspace_id = ${about.workspaceId} and i.month = ${firstDay(about)} ${ofCompany(about, 'i')} and i.side in ${ofSuppliers}
-   and ${standingOnly} ${about.shown.length > 0 ? sql`and ${sql.join(about.shown, sql` and `)}` : sql``}`
+   and i.counted and ${standingOnly} ${about.shown.length > 0 ? sql`and ${sql.join(about.shown, sql` and `)}` : sql``}`
 
 type Count = ReformSheet['com'][number]
 const counted = sql`d.type as "tipoDFe", count(*)::int as documentos, sum(d.amount)::float8 as valor`
 
 async function readCounts(db: Database, about: About): Promise<(reform: number) => Count[]> {
   const { rows } = await sql<Count & { reform: number }>`
-    select i.reform, ${counted} ${inMonth(about)} group by i.reform, d.type order by d.type`.execute(db)
+    select d.reform, ${counted} ${inMonth(about)} group by d.reform, d.type order by d.type`.execute(db)
   return (wanted) => rows.flatMap(({ reform, ...row }) => (reform === wanted ? row : []))
 }
 
@@ -186,21 +185,15 @@ async function readFindings(ctx: Pick<Context, 'db' | 'ids'>, about: About, max:
     select ${counted} ${inMonth(about)} and i.findings <> 0 and ${misfits} group by d.type order by d.type`.execute(
     ctx.db,
   )
-  const { rows } = await sql<DocumentRow>`
-    select ${documentColumns} from (select d.* ${inMonth(about)} and i.findings <> 0 and ${misfits}
-                                     order by d.issued_at desc, d.id desc limit ${max}) d ${documentJoins(about)}
+  const { rows } = await sql<DocumentRow & { found: { code: ReformFinding['code']; sentence: string }[] }>`
+    select ${documentColumns}, d.found from (select d.*, i.found ${inMonth(about)} and i.findings <> 0 and ${misfits}
+                                              order by d.issued_at desc, d.id desc limit ${max}) d ${documentJoins(about)}
      order by d.issued_at desc, d.id desc`.execute(ctx.db)
-  const documents: ReformSheet['achados'] = []
-  for (const { id, ...row } of rows) {
-    // One after the other, with the database in between: a document of 990 items takes some milliseconds, and others are served meanwhile.
-    const contents = (await readContents(ctx, about.workspaceId, [id])).get(id)
-    const found = contents ? findingsOf(contents) : []
-    documents.push({
-      idDFe: ctx.ids.encode(about.workspaceId, id),
-      ...row,
-      achados: found.map(({ code, sentence }) => ({ codigo: code, frase: sentence })),
-    })
-  }
+  const documents = rows.map(({ id, found, ...row }): ReformSheet['achados'][number] => ({
+    idDFe: ctx.ids.encode(about.workspaceId, id),
+    ...row,
+    achados: found.map(({ code, sentence }) => ({ codigo: code, frase: sentence })),
+  }))
   return { documents, counts }
 }
 

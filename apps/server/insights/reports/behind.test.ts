@@ -1,13 +1,15 @@
 import { groupsOf, type ReportSubject, reportLine, reportSubjects } from '@vigia/contract/workspace'
-import type { NfeContents } from '@vigia/dfe/read'
+import { contentsOf, type NfeContents, readDetails } from '@vigia/dfe/read'
 import fc from 'fast-check'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase } from '../../../../tests/support/database.ts'
 import { runs } from '../../../../tests/support/seed.ts'
-import { readContents } from '../../documents/contents/contents.ts'
 import { noteWith, readEverything } from '../../documents/contents/testing.ts'
 import { searchDocuments } from '../../documents/list/list.ts'
 import { receive } from '../../documents/receive.ts'
+import { openReceived } from '../../documents/received/bytes.ts'
+import { receivedContent } from '../../documents/received/column.ts'
 import { arrive, company, cteProc, evento, eventoCte } from '../../documents/testing.ts'
 import type { Context } from '../../platform/context.ts'
 import { inWorkspace, openDatabase, readWorkspace } from '../../platform/database.ts'
@@ -156,10 +158,16 @@ test('a root stands for all of its establishments', async () => {
 })
 
 async function valueIn(workspaceId: number, ids: readonly bigint[], group: 'cfop' | 'ncm' | 'produto', key: string) {
-  const contents = await readWorkspace(ctx, workspaceId, ({ db }) => readContents({ db }, workspaceId, ids))
+  const { rows } = await readWorkspace(ctx, workspaceId, ({ db }) =>
+    sql<{ content: Buffer }>`
+      select ${receivedContent(workspaceId, 'r')} as content from document d join receipt r
+          on r.workspace_id = d.workspace_id and r.company_id = d.company_id and r.service = d.type and r.nsu = d.nsu
+       where d.workspace_id = ${workspaceId} and d.id = any (${ids}::bigint[])`.execute(db),
+  )
+  const contents = rows.map(({ content }) => contentsOf(readDetails(openReceived(content))!)!)
   const product = group === 'produto' ? await nameOf(workspaceId, Number(key)) : null
   const cents = (text: string | undefined) => Math.round(Number(text ?? 0) * 100)
-  return [...contents.values()].reduce((sum, one) => {
+  return contents.reduce((sum, one) => {
     const { items, totals, issuer } = one as NfeContents
     const all = items.reduce((sum, { prod }) => sum + cents(prod.vProd), 0)
     if (product === null && key === '') return sum + cents(totals.vNF) - all

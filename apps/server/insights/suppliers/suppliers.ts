@@ -5,7 +5,7 @@ import { keyOf, statusNames } from '@vigia/dfe/families/lookup'
 import { ufByCode } from '@vigia/dfe/uf'
 import { type RawBuilder, sql } from 'kysely'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
-import { presence } from '../../documents/contents/reading.ts'
+import { presence } from '../../documents/contents/inside.ts'
 import { sumKinds } from '../../documents/list/counted.ts'
 import { isIssuer } from '../../documents/list/filter.ts'
 import { eventName } from '../../documents/list/rows.ts'
@@ -231,8 +231,9 @@ async function readRecent(
      where e.rank > 0 and not e.undone and e.known group by 1, 2 order by 3 desc, 2`.execute(db)
   const { rows: taxes } = await sql<{ reform: number | null; n: number; found: number }>`
     with ${last}
-    select c.reform, count(*)::int as n, (count(*) filter (where c.findings <> 0))::int as found
-      from last l left join content c on c.workspace_id = ${workspaceId} and c.document_id = l.id
+    select d.reform, count(*)::int as n, (count(*) filter (where f.findings <> 0))::int as found
+      from last l join document d on d.workspace_id = ${workspaceId} and d.id = l.id
+      left join document_facts f on f.workspace_id = ${workspaceId} and f.document_id = l.id
       group by 1`.execute(db)
   const of = (reform: number) => taxes.find((row) => row.reform === reform)?.n ?? 0
   const sum = (pick: (row: (typeof taxes)[number]) => number) => taxes.reduce((sum, row) => sum + pick(row), 0)

@@ -1,0 +1,318 @@
+import type { KeptFacts } from '@vigia/checks/alerts/kept'
+import { standingStatuses } from '@vigia/dfe/families/lookup'
+import { sql } from 'kysely'
+import type { Database } from '../../platform/context.ts'
+import { setDerived } from '../derived.ts'
+import { countedTerm, sumKinds } from '../list/counted.ts'
+import { recordsOf } from '../store.ts'
+import { findingBits, type Inside, type InsideContents } from './inside.ts'
+import { type DocumentSums, type Side, sumNames } from './sums.ts'
+
+// What documents say inside, as rows, and the sums to which they add. Writers hold the lock of their company.
+
+/** What a document adds to sums while it is counted, as `document_facts.sums` keeps it. */
+export interface KeptSums {
+  /** Digits of the issuer. */
+  issuer: string
+  /** Kind and key of a row of `content_sum`, and amounts in the order of `sumNames`. */
+  keys: [kind: number, key: string, ...amounts: number[]][]
+  products: KeptProduct[]
+}
+
+type KeptProduct = [
+  code: string,
+  name: string,
+  ncm: string,
+  unit: string,
+  gtin: string | null,
+  value: number,
+  quantity: number,
+]
+
+interface Known {
+  id: bigint
+  companyId: number
+  type: number
+  chave: string
+  month: string
+  status: number
+  eventCode: number
+  /** First registration of a cancellation. */
+  cancelledAt: string | null
+  before: {
+    companyId: number
+    month: string
+    side: Side | null
+    situation: KeptFacts['situation']
+    counted: boolean
+    cancelledAt: string | null
+    sums: KeptSums
+  } | null
+}
+
+// Event that replaces a CT-e: only its replacement is paid.
+export const replaced = 240140
+const cancellations = [110111, 110112]
+
+/**
+ * Writes what was read of documents, and what stands now of those that only changed (undefined). Sums are moved by exactly what
+ * each document added before and adds now.
+ */
+export async function putFacts(
+  db: Database,
+  workspaceId: number,
+  documents: ReadonlyMap<bigint, Inside | undefined>,
+): Promise<void> {
+  const known = await readKnown(db, workspaceId, [...documents.keys()])
+  const rows = known.flatMap(({ before, ...one }) => {
+    const read = documents.get(one.id)
+    if (!read && !before) return []
+    const side = read ? read.side : before!.side
+    const counted = side !== null && standingStatuses.includes(one.status) && one.eventCode !== replaced
+    const situation = read ? read.facts.situation : before!.situation
+    const cancelledAt = one.cancelledAt ?? (situation === 'cancelled' ? '-infinity' : null)
+    const standing = situation === 'authorized' && cancelledAt === null
+    const sums = read ? keptSums(read.contents) : before!.sums
+    return [{ ...one, before, read, side, counted, cancelledAt, standing, sums }]
+  })
+  await moveSums(
+    db,
+    workspaceId,
+    rows.flatMap(({ before, counted, companyId, month, side, sums }) => [
+      ...(before?.counted ? [{ ...before, side: before.side!, sign: -1 }] : []),
+      ...(counted ? [{ companyId, month, side: side!, sums, sign: 1 }] : []),
+    ]),
+  )
+  const changed = rows.flatMap(({ id, read, counted, cancelledAt, standing, before }) =>
+    read === undefined && (counted !== before!.counted || cancelledAt !== before!.cancelledAt)
+      ? { document_id: id, counted, cancelled_at: cancelledAt, standing }
+      : [],
+  )
+  await sql`
+    update document_facts f set counted = r.counted, cancelled_at = r.cancelled_at, standing = r.standing
+      from ${recordsOf(changed, { document_id: 'bigint', counted: 'boolean', cancelled_at: 'timestamptz', standing: 'boolean' })}
+     where f.workspace_id = ${workspaceId} and f.document_id = r.document_id`.execute(db)
+  const read = rows.flatMap(({ read, ...row }) => (read ? { ...row, read } : []))
+  await writeFacts(db, workspaceId, read.map(rowOf))
+  await writeCites(db, workspaceId, read)
+  await setDerived(
+    { db },
+    workspaceId,
+    ['reform', 'misfits', 'ibs', 'cbs'],
+    read.map(({ id, read: { contents } }) => ({
+      id,
+      reform: contents?.reform ?? null,
+      misfits: (contents?.findings ?? []).some(({ code }) => code !== missing),
+      ibs: contents?.ibs ?? null,
+      cbs: contents?.cbs ?? null,
+    })),
+  )
+  await putInstallments(db, workspaceId, rows)
+}
+
+// The groups are missing, which `reform` says already.
+const missing = 'rt-sem-grupo'
+
+async function readKnown(db: Database, workspaceId: number, ids: readonly bigint[]): Promise<Known[]> {
+  const { rows } = await sql<Known>`
+    select d.id, d.company_id as "companyId", d.type, d.chave, to_char(d.issued_at, 'YYYY-MM-01') as month, d.status, d.event_code as "eventCode",
+           (select to_char(min(e.registered_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') from document_event e
+             where e.workspace_id = ${workspaceId} and e.company_id = d.company_id and e.chave = d.chave and e.rank > 0
+               and e.tp_evento = any (${cancellations}::int[])) as "cancelledAt",
+           case when f.document_id is not null then
+             json_build_object('companyId', f.company_id, 'month', f.month, 'side', f.side, 'situation', f.facts ->> 'situation', 'counted', f.counted,
+                               'cancelledAt', case f.cancelled_at when '-infinity' then '-infinity' else to_char(f.cancelled_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end,
+                               'sums', f.sums) end as before
+      from unnest(${ids}::bigint[]) q (id)
+     -- Each by its key: without statistics, as in a new workspace, a join would go through all documents.
+     cross join lateral (select * from document d where d.workspace_id = ${workspaceId} and d.id = q.id offset 0) d
+      left join lateral (select * from document_facts f where f.workspace_id = ${workspaceId} and f.document_id = q.id offset 0) f on true`.execute(
+    db,
+  )
+  return rows
+}
+
+function keptSums(contents: InsideContents | null): KeptSums {
+  if (!contents) return { issuer: '', keys: [], products: [] }
+  return {
+    issuer: contents.issuer,
+    keys: contents.sums.byKey.map(({ kind, key, sums }) => [
+      sumKinds[kind],
+      key,
+      ...sumNames.map((name) => Number(sums[name])),
+    ]),
+    products: contents.sums.byProduct.map(({ code, name, ncm, unit, gtin, value, quantity }) => [
+      ...([code, name, ncm, unit, gtin] as const),
+      ...([Number(value), Number(quantity)] as const),
+    ]),
+  }
+}
+
+const factTypes = {
+  document_id: 'bigint',
+  company_id: 'int',
+  type: 'smallint',
+  chave: 'text',
+  side: 'smallint',
+  purchase: 'boolean',
+  standing: 'boolean',
+  cancelled_at: 'timestamptz',
+  counted: 'boolean',
+  month: 'date',
+  at: 'timestamptz',
+  cents: 'bigint',
+  company_base: 'text',
+  issuer_base: 'text',
+  purpose: 'smallint',
+  contingency: 'text',
+  lane: 'text',
+  way: 'text',
+  findings: 'int',
+  found: 'json',
+  facts: 'jsonb',
+  sums: 'json',
+} as const
+const factNames = Object.keys(factTypes).map((name) => sql.ref(name))
+
+function rowOf({ id, companyId, type, chave, month, side, counted, cancelledAt, standing, sums, read }: ReadRow) {
+  const { purchase, at, cents, companyBase, issuerBase, purpose, contingency, lane, way, facts, contents } = read
+  return {
+    document_id: id,
+    company_id: companyId,
+    ...{ type, chave, side, purchase, standing, counted, month, cents, purpose, contingency, lane, way, facts, sums },
+    cancelled_at: cancelledAt,
+    at: new Date(at).toISOString(),
+    company_base: companyBase,
+    issuer_base: issuerBase,
+    findings: findingBits((contents?.findings ?? []).map(({ code }) => code)),
+    found: contents && contents.findings.length > 0 ? contents.findings : null,
+  }
+}
+
+type ReadRow = Known & { read: Inside; side: Side | null; counted: boolean; standing: boolean; sums: KeptSums }
+
+async function writeFacts(
+  db: Database,
+  workspaceId: number,
+  rows: readonly Record<keyof typeof factTypes, unknown>[],
+): Promise<void> {
+  if (rows.length === 0) return
+  await sql`
+    insert into document_facts (workspace_id, ${sql.join(factNames)})
+    select ${workspaceId}, ${sql.join(factNames)} from ${recordsOf(rows, factTypes)}
+    on conflict (workspace_id, document_id) do update
+       set ${sql.join(factNames.map((name) => sql`${name} = excluded.${name}`))}`.execute(db)
+}
+
+async function writeCites(db: Database, workspaceId: number, read: readonly ReadRow[]): Promise<void> {
+  const cites = read.flatMap(({ id, read }) => read.cites.map((chave) => ({ id, chave })))
+  await sql`
+    delete from document_cite c where c.workspace_id = ${workspaceId} and c.document_id = any (${read.map(({ id }) => id)}::bigint[])
+       and not exists (select from ${recordsOf(cites, { id: 'bigint', chave: 'text' })} where r.id = c.document_id and r.chave = c.chave)`.execute(
+    db,
+  )
+  if (cites.length === 0) return
+  await sql`
+    insert into document_cite (workspace_id, chave, document_id)
+    select ${workspaceId}, r.chave, r.id from ${recordsOf(cites, { id: 'bigint', chave: 'text' })}
+    on conflict do nothing`.execute(db)
+}
+
+interface SumMove {
+  companyId: number
+  month: string
+  side: Side
+  sums: KeptSums
+  sign: number
+}
+
+async function moveSums(db: Database, workspaceId: number, moves: readonly SumMove[]): Promise<void> {
+  const moved = new Map<
+    string,
+    { company: number; month: string; side: Side; kind: number; key: string; documents: number; amounts: number[] }
+  >()
+  for (const { companyId, month, side, sums, sign } of moves)
+    for (const [kind, key, ...amounts] of sums.keys) {
+      const at = `${side} ${month} ${companyId} ${kind} ${key}`
+      const one = moved.get(at) ?? {
+        company: companyId,
+        month,
+        side,
+        kind,
+        key,
+        documents: 0,
+        amounts: amounts.map(() => 0),
+      }
+      one.documents += sign
+      for (const [place, amount] of amounts.entries()) one.amounts[place]! += sign * amount
+      moved.set(at, one)
+    }
+  // In one order: two companies never have the same row, two transactions of a company wait for its lock.
+  const rows = [...moved.values()].filter(
+    ({ documents, amounts }) => documents !== 0 || amounts.some((one) => one !== 0),
+  )
+  if (rows.length === 0) return
+  const columns = sql.join(sumNames.map((name) => sql.ref(name)))
+  const added = sql.join(sumNames.map((name) => sql`${sql.ref(name)} = s.${sql.ref(name)} + excluded.${sql.ref(name)}`))
+  await sql`
+    insert into content_sum as s (workspace_id, company_id, month, side, kind, documents, key, ${columns})
+    select ${workspaceId}, u.* from unnest(${rows.map(({ company }) => company)}::int[], ${rows.map(({ month }) => month)}::date[],
+      ${rows.map(({ side }) => side)}::smallint[], ${rows.map(({ kind }) => kind)}::smallint[], ${rows.map(({ documents }) => documents)}::int[],
+      ${rows.map(({ key }) => key)}::text[], ${sql.join(sumNames.map((_, place) => sql`${rows.map(({ amounts }) => amounts[place])}::bigint[]`))}) u
+    on conflict (workspace_id, side, kind, month, company_id, key) do update
+       set documents = s.documents + excluded.documents, ${added}`.execute(db)
+  const fewer = rows.filter(({ documents }) => documents < 0)
+  if (fewer.length === 0) return
+  await sql`
+    delete from content_sum s using ${recordsOf(fewer, { side: 'smallint', kind: 'smallint', month: 'date', company: 'int', key: 'text' })}
+     where s.workspace_id = ${workspaceId} and s.side = r.side and s.kind = r.kind and s.month = r.month and s.company_id = r.company
+       and s.key = r.key and s.documents = 0`.execute(db)
+}
+
+/** Terms by which the lists behind numbers of reports find a document. */
+export function countedTerms({ byKey }: DocumentSums, side: Side | null): string[] {
+  return side === null ? [] : byKey.flatMap(({ kind, key }) => countedTerm(side, sumKinds[kind], key) ?? [])
+}
+
+// Parcels that a person marked as paid stay marked.
+async function putInstallments(
+  db: Database,
+  workspaceId: number,
+  rows: readonly (Known & { read: Inside | undefined; side: Side | null; counted: boolean })[],
+): Promise<void> {
+  const dues = rows.flatMap(({ id, companyId, counted, read }) =>
+    (read?.contents?.dues ?? []).map((due, index) => ({
+      ...{ id, company: companyId, place: index + 1, issuer: read!.contents!.issuer, standing: counted },
+      ...{ due_on: due.dueOn, amount: due.amount, number: due.number },
+    })),
+  )
+  const read = rows.flatMap(({ id, read }) => (read === undefined ? [] : id))
+  await sql`
+    delete from installment i where i.workspace_id = ${workspaceId} and i.document_id = any (${read}::bigint[])
+       and not exists (select from ${recordsOf(dues, { id: 'bigint', place: 'smallint' })} where r.id = i.document_id and r.place = i.place)`.execute(
+    db,
+  )
+  const types = {
+    id: 'bigint',
+    place: 'smallint',
+    company: 'int',
+    due_on: 'date',
+    amount: 'bigint',
+    number: 'text',
+    issuer: 'text',
+    standing: 'boolean',
+  }
+  if (dues.length > 0)
+    await sql`
+      insert into installment (workspace_id, document_id, place, company_id, due_on, amount, number, issuer, standing)
+      select ${workspaceId}, r.* from ${recordsOf(dues, types)}
+      on conflict (workspace_id, document_id, place) do update
+         set company_id = excluded.company_id, due_on = excluded.due_on, amount = excluded.amount, number = excluded.number, issuer = excluded.issuer,
+             standing = excluded.standing`.execute(db)
+  const others = rows.flatMap(({ id, read, side, counted }) =>
+    read === undefined && side === 0 ? { id, standing: counted } : [],
+  )
+  await sql`
+    update installment i set standing = r.standing from ${recordsOf(others, { id: 'bigint', standing: 'boolean' })}
+     where i.workspace_id = ${workspaceId} and i.document_id = r.id and i.standing <> r.standing`.execute(db)
+}
