@@ -435,7 +435,7 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
     await inWorkspace(ctx, own, async ({ db }) => {
       await sql`select nsu from receipt where workspace_id = ${own} limit 1`.execute(db)
       await sql`select restate_receipts(${own}::int, ${rows[0]!.company}::int, 0::smallint, ${nsus}::bigint[],
-        ${nsus.map(() => 'x')}::text[], ${nsus.map(() => true)}::boolean[], ${nsus.map(() => null)}::text[])`.execute(
+        ${nsus.map(() => 'x')}::text[], ${nsus.map(() => true)}::boolean[], ${nsus.map(() => null)}::text[], ${nsus.map(() => null)}::float8[])`.execute(
         db,
       )
     })

@@ -7,21 +7,21 @@ import { familyOfRoot } from './families/lookup.ts'
 import { tomadorOf } from './read-cte.ts'
 import { faultProblems } from './reading.ts'
 
-/**
- * Reads the fields of an NF-e, resNFe or CT-e for display; null for anything else. It never throws
- * (MOC 7.0; MOC CT-e 4.00).
- */
+/** `detailsOf` of a received file; null for one that is not well formed. It never throws. */
 export function readDetails(xml: Uint8Array): NfeDetails | CteDetails | null {
-  let received: ReceivedXml
   try {
-    received = parseReceived(xml, unread)
+    return detailsOf(parseReceived(xml))
   } catch (error) {
     if (!(error instanceof XmlError)) throw error
     return null
   }
-  const family = familyOfRoot(received.root)
-  const details = family && readers[family.id]?.(received.root)
-  return details ? { ...details, problems: faultProblems(received.faults) } : null
+}
+
+/** The fields of an NF-e, resNFe or CT-e for display; null for anything else (MOC 7.0; MOC CT-e 4.00). */
+export function detailsOf({ root, faults }: ReceivedXml): NfeDetails | CteDetails | null {
+  const family = familyOfRoot(root)
+  const details = family && readers[family.id]?.(root)
+  return details ? { ...details, problems: faultProblems(faults) } : null
 }
 
 type Details = Omit<NfeDetails, 'problems'> | Omit<CteDetails, 'problems'>
@@ -37,8 +37,6 @@ const readers: Partial<Record<FamilyId, (root: XmlElement) => Details | null>> =
     return infCte ? cteDetails(root, infCte) : null
   },
 }
-
-const unread: ReadonlySet<string> = new Set(['Signature', 'infNFeSupl', 'infCTeSupl', 'infRespTec'])
 
 function nfeDetails(root: XmlElement, infNFe: XmlElement): Omit<NfeDetails, 'problems'> {
   const total = child(infNFe, 'total')
@@ -228,12 +226,15 @@ function picked(node: XmlElement | undefined, paths: string[]): Fields {
   )
 }
 
-// Searches everywhere, because new groups that name documents come every year. Forty-four equal
+const withoutReferences: ReadonlySet<string> = new Set(['Signature', 'infNFeSupl', 'infCTeSupl', 'infRespTec'])
+
+// Searches everywhere else, because new groups that name documents come every year. Forty-four equal
 // digits mean a chave hidden from readers of autXML (MOC CT-e 4.00, infDoc).
 function referencesOf(document: XmlElement): Reference[] {
   const found = new Map<string, string>()
   const visit = (element: XmlElement, path: string) => {
     for (const inner of element.children) {
+      if (withoutReferences.has(inner.name)) continue
       const by = `${path}/${inner.name}`
       const text = inner.children.length === 0 ? inner.text.trim() : ''
       if (looksLikeChave(text) && !/^(.)\1+$/.test(text) && !found.has(text)) found.set(text, by)

@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { parseReceived } from '@vigia/xml/parse'
 import { signEnveloped } from '@vigia/xml/sign'
 import { describe, expect, test } from 'vitest'
 import { newCertificate } from '../../tests/support/certificates.ts'
@@ -50,7 +51,7 @@ function event(id = `ID110111${chave}01`, before = '', of = chave): string {
   return `<procEventoNFe xmlns="http://www.portalfiscal.inf.br/nfe" versao="1.00">${signed}<retEvento><infEvento><cStat>135</cStat>${eventFacts(chave)}</infEvento></retEvento></procEventoNFe>`
 }
 
-const proof = (xml: string): Proof | null => proofOf(Buffer.from(xml))
+const proof = (xml: string): Proof | null => proofOf(parseReceived(xml))
 const whole = nfe()
 
 describe('proofOf', () => {
@@ -125,8 +126,8 @@ describe('proofOf', () => {
     const escaped = nfe(ide.replace('VENDA', 'VENDA &amp;null;'))
     expect([proof(escaped), proof(escaped.replace('&amp;null;', '&null;'))]).toEqual(['proved', 'altered'])
     const accents = nfe(ide.replace('VENDA', 'Venda de produção'))
-    expect(proofOf(Buffer.from(accents, 'latin1'))).toBe('proved')
-    expect(proofOf(Buffer.from(accents.replace('ção', 'cão'), 'latin1'))).toBe('altered')
+    expect(proofOf(parseReceived(Buffer.from(accents, 'latin1')))).toBe('proved')
+    expect(proofOf(parseReceived(Buffer.from(accents.replace('ção', 'cão'), 'latin1')))).toBe('altered')
   })
 
   test('takes other ways of writing the same document', () => {
@@ -260,11 +261,11 @@ describe('proofOf', () => {
     for (const folder of ['nfe', 'cte', 'eventos']) {
       const files = (await readdir(join(findSamples()!, folder))).filter((name) => name.endsWith('.xml'))
       const found = await Promise.all(files.map((name) => readFile(join(findSamples()!, folder, name))))
-      expect(files.filter((_, index) => proofOf(found[index]!) !== 'proved')).toEqual([])
+      expect(files.filter((_, index) => proofOf(parseReceived(found[index]!)) !== 'proved')).toEqual([])
     }
-    expect(proofOf(await read('nfe-dv-da-chave-errado'))).toBe('chave')
-    expect(proofOf(await read('nfe-protocolo-de-outra-chave'))).toBe('protocol')
-    expect(proofOf(await read('nfe-assinatura-nao-confere'))).toBe('signature')
-    expect(proofOf(await read('cte-digest-nao-confere'))).toBe('altered')
+    expect(proofOf(parseReceived(await read('nfe-dv-da-chave-errado')))).toBe('chave')
+    expect(proofOf(parseReceived(await read('nfe-protocolo-de-outra-chave')))).toBe('protocol')
+    expect(proofOf(parseReceived(await read('nfe-assinatura-nao-confere')))).toBe('signature')
+    expect(proofOf(parseReceived(await read('cte-digest-nao-confere')))).toBe('altered')
   })
 })

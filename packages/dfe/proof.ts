@@ -1,4 +1,4 @@
-import { parseReceived, parseXml, type ReceivedXml, XmlError } from '@vigia/xml/parse'
+import { parseXml, type ReceivedXml, XmlError } from '@vigia/xml/parse'
 import { verifySignature } from '@vigia/xml/verify'
 import { child, children, value, type XmlElement } from './document.ts'
 import type { SignedLayout } from './families/family.ts'
@@ -14,10 +14,9 @@ export type Proof = 'proved' | 'altered' | 'signature' | 'form' | 'unsigned' | '
 /**
  * Verifies a complete document (signature, digest in the protocol, chave) or an event with its
  * registration; the authority already judged holder and validity of the certificate. Null for other
- * files and for families that are not verified. Throws `XmlError` if the file cannot be read.
+ * files and for families that are not verified.
  */
-export function proofOf(xml: Uint8Array): Proof | null {
-  const received = parseReceived(xml)
+export function proofOf(received: ReceivedXml): Proof | null {
   const { root } = received
   const family = familyOfRoot(root)
   if (!family?.signed) return null

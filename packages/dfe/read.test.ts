@@ -12,7 +12,10 @@ const key = (first43: string) => first43 + chaveCheckDigit(first43)
 const chNFe = key(`352608${emitente}55001000012345187654321`)
 const chCTe = key(`412608${transportador}57001000009876113572468`)
 
-const read = (xml: string, schema?: string) => readReceived(new TextEncoder().encode(xml), schema)
+function read(xml: string, schema?: string) {
+  const { facts, problems } = readReceived(new TextEncoder().encode(xml), schema)
+  return { facts, problems }
+}
 const codes = (xml: string) => read(xml).problems.map(({ code }) => code)
 
 function document(xml: string): DocumentFacts {

@@ -6,29 +6,33 @@ import { faultProblems, unknown } from './reading.ts'
 
 export type { CteContents, ItemContents, NfeContents, ReformContents } from './contents.ts'
 export { contentsOf } from './contents.ts'
-export { readDetails } from './details.ts'
+export { detailsOf, readDetails } from './details.ts'
 export type { CteDetails, CteParty, DocumentFacts, EventFacts, Fields, NfeDetails, NfeItem } from './facts.ts'
+
+/** What one parse of a received file gives: `tree` is for `detailsOf` and `proofOf`, null if the file is not well formed. */
+export interface ReadFile {
+  facts: DocumentFacts | EventFacts | UnknownFacts
+  problems: Problem[]
+  tree: ReceivedXml | null
+}
 
 /**
  * Reads the facts of a received file. It never throws: an unreadable file is `unknown` (NT 2014.002
  * §3.11, docZip; the root element decides, the schema is only a hint).
  */
-export function readReceived(
-  xml: Uint8Array,
-  schema?: string,
-): { facts: DocumentFacts | EventFacts | UnknownFacts; problems: Problem[] } {
-  let received: ReceivedXml
+export function readReceived(xml: Uint8Array, schema?: string): ReadFile {
+  let tree: ReceivedXml
   try {
-    received = parseReceived(xml, unread)
+    tree = parseReceived(xml)
   } catch (error) {
     if (!(error instanceof XmlError)) throw error
     const reason =
       xml.length > sizeBytesMax
         ? 'O arquivo tem mais de 20 MB.'
         : `O conteúdo não é um XML bem formado (posição ${error.offset}).`
-    return { facts: { kind: 'unknown', reason }, problems: [] }
+    return { facts: { kind: 'unknown', reason }, problems: [], tree: null }
   }
-  const { root, faults } = received
+  const { root, faults } = tree
   const problems = faultProblems(faults)
   const facts = familyOfRoot(root)?.read(root, problems) ?? unknown(root, unknownReason(root))
   const expected = schema && rootsBySchema.get(schema.split('_v', 1)[0]!)
@@ -36,35 +40,8 @@ export function readReceived(
     const message = `A SEFAZ anunciou ${schema}, mas o documento é ${root.name}.`
     problems.push({ code: 'schema-differs', message })
   }
-  return { facts, problems }
+  return { facts, problems, tree }
 }
-
-// Groups that hold no facts are skipped: the items are half of an NF-e, the signature a third.
-const unread: ReadonlySet<string> = new Set([
-  'det',
-  'Signature',
-  'cobr',
-  'pag',
-  'infAdic',
-  'infRespTec',
-  'enderDest',
-  'imp',
-  // All of infCTeNorm but infCteSub.
-  'infCarga',
-  'infDoc',
-  'docAnt',
-  'infModal',
-  'infServVinc',
-  'infServico',
-  'infDocRef',
-  'infGTVe',
-  'veicNovos',
-  'compl',
-  'enderReme',
-  'enderExped',
-  'enderReceb',
-  'enderToma',
-])
 
 const rootsBySchema = new Map([
   ['resNFe', ['resNFe']],

@@ -6,6 +6,7 @@ import { judge } from '@vigia/checks/alerts/judge'
 import { defaultSettings } from '@vigia/checks/alerts/settings'
 import { proofOf } from '@vigia/dfe/proof'
 import { type DocumentFacts, type EventFacts, readDetails, readReceived } from '@vigia/dfe/read'
+import { parseReceived } from '@vigia/xml/parse'
 import { describe, expect, test } from 'vitest'
 import { findSamples } from '../support/samples.ts'
 
@@ -109,6 +110,6 @@ function received(facts: DocumentFacts, xml: Uint8Array, events: EventFacts[], a
       captures: { nfe: true, cte: true },
     },
     marks: [],
-    proof: facts.complete ? (proofOf(xml) ?? undefined) : undefined,
+    proof: facts.complete ? (proofOf(parseReceived(xml)) ?? undefined) : undefined,
   })
 }

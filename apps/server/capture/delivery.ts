@@ -1,11 +1,10 @@
 import type { DistributionResponse } from '@vigia/sefaz/distribution'
 import { DocumentTooLargeError } from '@vigia/sefaz/error'
 import { sql } from 'kysely'
-import { type Arrival, placeOf, readPage } from '../documents/arrival.ts'
-import { readAndPack } from '../documents/packing/packer.ts'
+import { type Arrival, placeOf } from '../documents/arrival.ts'
+import { readApart } from '../documents/reading/reading.ts'
 import { listReceipts, type ReceiveResult, receive } from '../documents/receive.ts'
 import { openReceived } from '../documents/received/bytes.ts'
-import { prove } from '../documents/signatures/prover.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { announce } from '../platform/outbox.ts'
@@ -34,19 +33,18 @@ export async function listSubscribers({ db }: WithDatabase, line: Pick<CaptureLi
   return rows
 }
 
-export async function readArrivals(response: Pick<DistributionResponse, 'documents'>): Promise<Arrival[]> {
-  return readAndPack(
-    response.documents.map(({ nsu, schema, content }) => ({
-      nsu: nsu === null ? placeOf(content) : BigInt(nsu),
-      schema,
-      content,
-    })),
-  )
-}
-
-/** How long a page may wait for its proofs. */
-export function proofWithinMs({ leaseMs }: Pick<CaptureLine, 'leaseMs'>): number {
-  return Math.min(5_000, leaseMs / 4)
+/** Reads the documents of a response; it waits for a part of the lease at most. */
+export async function readArrivals(
+  ctx: Pick<Context, 'log'>,
+  { leaseMs }: Pick<CaptureLine, 'leaseMs'>,
+  documents: DistributionResponse['documents'],
+): Promise<Arrival[]> {
+  const page = documents.map(({ nsu, schema, content }) => ({
+    nsu: nsu === null ? placeOf(content) : BigInt(nsu),
+    schema,
+    content,
+  }))
+  return readApart(ctx, page, { pack: true, withinMs: Math.min(10_000, leaseMs / 4) })
 }
 
 /** The positions whose bytes arrived damaged: the authority may have them whole. */
@@ -162,7 +160,7 @@ async function copySome(
       behind.deliveredNsu === 0n ? beforeAll : behind.deliveredNsu,
       copyAtOnce,
     )
-    const arrivals = prove(ctx, await readPage(copies), { withinMs: proofWithinMs(line) })
+    const arrivals = await readApart(ctx, copies, { patient: true, pack: true })
     const more = copies.length === copyAtOnce
     // One that came by chave may have a position that the line has not reached.
     const last = copies[copies.length - 1]?.nsu ?? line.lastNsu

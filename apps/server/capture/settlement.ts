@@ -3,7 +3,6 @@ import type { DistributionResponse } from '@vigia/sefaz/distribution'
 import { isOfTheHost, type SefazError } from '@vigia/sefaz/error'
 import { sql, type UpdateObject } from 'kysely'
 import type { Arrival } from '../documents/arrival.ts'
-import { prove } from '../documents/signatures/prover.ts'
 import type { Context, WithConfig } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { fromNow } from '../platform/jobs/claim.ts'
@@ -20,7 +19,7 @@ import {
   wasResponseLost,
 } from '../sefaz/ledger.ts'
 import { compareClocks } from '../sefaz/skew.ts'
-import { damagedPositions, deliverLate, deliverPage, proofWithinMs, readArrivals } from './delivery.ts'
+import { damagedPositions, deliverLate, deliverPage, readArrivals } from './delivery.ts'
 import { distributionUrl, reportResponse } from './distribution.ts'
 import { closePosition, takeOut } from './gaps/positions.ts'
 import { type Holder, makeWay, noteFailureOfUnproved, proveHolder } from './holder.ts'
@@ -87,8 +86,7 @@ export async function settle(
   outcome: QueryOutcome,
   { isEnding = false, isLast }: SettlementOptions = {},
 ): Promise<SettledQuery> {
-  const read = outcome.response ? await readArrivals({ documents: documentsOf(query, outcome.response) }) : []
-  const arrivals = prove(ctx, read, { withinMs: proofWithinMs(line) })
+  const arrivals = outcome.response ? await readArrivals(ctx, line, documentsOf(query, outcome.response)) : []
   return inCapture(ctx, async (ctx) => {
     const verdict =
       query.kind === 'distNSU'

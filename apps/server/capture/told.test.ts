@@ -5,8 +5,8 @@ import { formatCnpj } from '@vigia/dfe/cnpj'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { showOnly } from '../companies/testing.ts'
-import { readArrival } from '../documents/arrival.ts'
 import { createPrinter } from '../documents/print/printer.ts'
+import { readArrival } from '../documents/reading/read.ts'
 import { receive } from '../documents/receive.ts'
 import { chaveOf } from '../documents/testing.ts'
 import type { Context } from '../platform/context.ts'
@@ -248,10 +248,10 @@ describe('a company', () => {
     )
     const [text, damaged] = [`<nfeProc><infNFe Id="NFe${chaveOf()}">`, Buffer.from('sem gzip')]
     const arrivals = [
-      readArrival(7n, 'procNFe_v4.00.xsd', gzipSync(text)),
+      readArrival({ nsu: 7n, schema: 'procNFe_v4.00.xsd', content: gzipSync(text) }),
       // Its position was fetched whole meanwhile, and that of the next one is still missing.
-      readArrival(8n, 'resNFe_v1.01.xsd', damaged),
-      readArrival(9n, 'resNFe_v1.01.xsd', damaged),
+      readArrival({ nsu: 8n, schema: 'resNFe_v1.01.xsd', content: damaged }),
+      readArrival({ nsu: 9n, schema: 'resNFe_v1.01.xsd', content: damaged }),
     ]
     await inWorkspace(ctx, company.workspaceId, ({ db }) =>
       receive({ ...ctx, db }, { ...company, cnpj: ours }, 'nfe', arrivals),

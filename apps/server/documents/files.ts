@@ -1,5 +1,6 @@
 import { familyOf } from '@vigia/dfe/families/lookup'
 import { status } from '@vigia/dfe/families/statuses'
+import type { Proof } from '@vigia/dfe/proof'
 import { sql } from 'kysely'
 import { readHiding, shownConditions } from '../companies/switches.ts'
 import type { Context } from '../platform/context.ts'
@@ -7,7 +8,6 @@ import { readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { openReceived } from './received/bytes.ts'
 import { receivedContent } from './received/column.ts'
-import type { KnownProof } from './signatures/proof.ts'
 
 /** The complete file of a document, else its summary. Refuses unknown ids, those of others and hidden documents in the same words. */
 export async function getFile({ db, ids }: Pick<Context, 'db' | 'ids'>, workspaceId: number, publicId: string) {
@@ -28,7 +28,7 @@ interface StoredFile {
   chave: string
   complete: boolean
   status: number
-  proof: KnownProof | null
+  proof: Proof | null
   issuerTaxId: string
   content: Buffer
   received_at: Date

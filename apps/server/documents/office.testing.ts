@@ -4,8 +4,8 @@ import { inWorkspace } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
 import { newWorkspace } from '../platform/testing.ts'
 import { arrivalOf, type Copy, type CopyDraft, cnpjs, type EventCopy } from './list/order.testing.ts'
+import { readArrival } from './reading/read.ts'
 import { receive } from './receive.ts'
-import { prove } from './signatures/prover.ts'
 
 // A workspace with the two companies of order.testing.ts: what is delivered to it, and what is there afterwards.
 
@@ -81,8 +81,7 @@ export async function deliver(
   copies: (CopyDraft | EventCopy)[],
 ): Promise<void> {
   // One page never holds an NSU twice: the capture sees to that.
-  const page = [...new Map(copies.map((copy) => [copy.nsu, arrivalOf(copy)])).values()]
-  const arrivals = prove({ log }, page)
+  const arrivals = [...new Map(copies.map((copy) => [copy.nsu, readArrival(arrivalOf(copy))])).values()]
   await inWorkspace({ db, log }, workspace.id, (ctx) =>
     receive(ctx, recipient(workspace, copies[0]!), copies[0]!.type, arrivals),
   )

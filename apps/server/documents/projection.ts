@@ -39,7 +39,7 @@ interface DocumentCopy {
   tp_cte: number | null
   /** The chave of the other one; of a family with a `replacedStatus` that of the document that this one replaces. */
   corrects: string | null
-  /** Null for a summary, and where it is not verified yet. */
+  /** Null for a summary, and in a family that is not verified. */
   proof: Proof | null
 }
 
@@ -119,15 +119,10 @@ interface ArrivedRows {
   events: EventRow[]
 }
 
-/** Reads `arrivals` for the company with that CNPJ; `proofs` is what the verification of each of them found. */
-export function rowsOf(
-  arrivals: readonly Arrival[],
-  cnpj: string,
-  proofs: readonly (Proof | null)[] = [],
-): ArrivedRows {
+/** What `arrivals` are for the company with that CNPJ. */
+export function rowsOf(arrivals: readonly Arrival[], cnpj: string): ArrivedRows {
   const rows: ArrivedRows = { documents: [], events: [] }
-  for (const [index, { nsu, facts }] of arrivals.entries()) {
-    const proof = proofs[index] ?? null
+  for (const { nsu, facts, proof } of arrivals) {
     if (facts?.kind === 'document') rows.documents.push({ ...documentRow(nsu, facts, cnpj), proof })
     else if (facts) rows.events.push({ ...eventRow(nsu, facts, cnpj), proof })
   }

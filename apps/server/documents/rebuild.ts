@@ -4,10 +4,10 @@ import type { Context, Database } from '../platform/context.ts'
 import { asOperator, inWorkspace } from '../platform/database.ts'
 import { holdLock } from '../platform/locks.ts'
 import { type Service, services } from '../platform/service.ts'
-import { type Arrival, readPage } from './arrival.ts'
+import type { Arrival } from './arrival.ts'
 import { rowsOf } from './projection.ts'
+import { type ReadPage, readApart } from './reading/reading.ts'
 import { listReceipts, type Recipient, receive } from './receive.ts'
-import { prove } from './signatures/prover.ts'
 import { addSuppliers } from './store.ts'
 
 export interface Rebuilt {
@@ -28,6 +28,7 @@ export async function rebuildProjection(
   ctx: RebuildContext,
   company: Recipient,
   made: Made = async () => {},
+  read: ReadPage = readApart,
 ): Promise<Rebuilt> {
   return inWorkspace(ctx, company.workspaceId, async (inside) => {
     const { db } = inside
@@ -37,9 +38,9 @@ export async function rebuildProjection(
     await made({ db }, company.workspaceId)
     await forget(db, company)
     for (const service of services) {
-      for await (const arrivals of readAgain(inside, company, service)) {
+      for await (const arrivals of readAgain(inside, company, service, read)) {
         await introduceSuppliers(ctx, company, arrivals)
-        await receive(inside, company, service, arrivals, true)
+        await receive(inside, company, service, arrivals, 'again')
       }
     }
     await dropForgotten(db, company)
@@ -82,12 +83,17 @@ async function forget(db: Database, company: Recipient): Promise<void> {
 
 const batchSize = 200
 
-async function* readAgain(ctx: RebuildContext, company: Recipient, service: Service): AsyncGenerator<Arrival[]> {
+async function* readAgain(
+  ctx: RebuildContext,
+  company: Recipient,
+  service: Service,
+  read: ReadPage,
+): AsyncGenerator<Arrival[]> {
   let last = -(2n ** 63n)
   for (;;) {
     const receipts = await listReceipts(ctx, company, service, last, batchSize)
     if (receipts.length === 0) return
-    yield prove(ctx, await readPage(receipts), { patient: true })
+    yield read(ctx, receipts, { patient: true })
     last = receipts[receipts.length - 1]!.nsu
   }
 }

@@ -1,7 +1,8 @@
 import { familyById, parseKey } from '@vigia/dfe/families/lookup'
 import { sql } from 'kysely'
 import type { Context, WithDatabase } from '../platform/context.ts'
-import { guarded, isDataError } from '../platform/database.ts'
+import { beforeCommit, guarded, isDataError } from '../platform/database.ts'
+import { queueJob } from '../platform/jobs/jobs.ts'
 import { holdLock } from '../platform/locks.ts'
 import { announce } from '../platform/outbox.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
@@ -30,16 +31,19 @@ export interface ReceiveResult {
   below0: boolean
 }
 
-/** Stores arrivals for one company, bytes and projection together, in the transaction of `ctx`. `again`: they are read anew after `forget`. */
+/** `late`: they were stored before they could be read; `again`: they are read anew after `forget`. */
+type Reading = 'new' | 'late' | 'again'
+
+/** Stores arrivals for one company, bytes and projection together, in the transaction of `ctx`. */
 export async function receive(
   { db, log }: Pick<Context, 'db' | 'log'>,
   to: Recipient,
   service: Service,
   arrivals: Arrival[],
-  again = false,
+  reading: Reading = 'new',
 ): Promise<ReceiveResult> {
-  const cancelled = again ? [] : await findConfirmed(db, to, arrivals)
-  const received = await store({ db, log }, to, service, arrivals, again)
+  const cancelled = reading === 'again' ? [] : await findConfirmed(db, to, arrivals)
+  const received = await store({ db, log }, to, service, arrivals, reading)
   for (const payload of cancelled)
     await announce({ db }, to.workspaceId, { what: 'documento-cancelado', companyId: to.companyId, payload })
   return received
@@ -76,7 +80,7 @@ async function store(
   to: Recipient,
   service: Service,
   arrivals: Arrival[],
-  again: boolean,
+  reading: Reading,
 ): Promise<ReceiveResult> {
   const fitting = arrivals.map((arrival) =>
     arrival.facts && (arrival.facts.type !== service || parseKey(arrival.facts.chave)?.family !== service)
@@ -88,7 +92,7 @@ async function store(
       log.warn({ ...to, service, nsu: String(nsu), schema, problem }, 'a document is kept but could not be read')
   }
   try {
-    return await guarded(db, () => ingest({ db, log }, to, service, fitting, again))
+    return await guarded(db, () => ingest({ db, log }, to, service, fitting, reading))
   } catch (error) {
     if (!isDataError(error)) throw error
     log.error(
@@ -100,12 +104,12 @@ async function store(
   for (const arrival of fitting) {
     let one: ReceiveResult
     try {
-      one = await guarded(db, () => ingest({ db, log }, to, service, [arrival], again))
+      one = await guarded(db, () => ingest({ db, log }, to, service, [arrival], reading))
     } catch (error) {
       if (!isDataError(error)) throw error
       log.error({ err: error, ...to, nsu: String(arrival.nsu) }, 'a document is kept as bytes only')
       const problem = 'O documento foi guardado, mas não conseguimos lê-lo por inteiro.'
-      one = await ingest({ db, log }, to, service, [{ ...arrival, facts: null, problem }], again)
+      one = await ingest({ db, log }, to, service, [{ ...arrival, facts: null, problem }], reading)
     }
     total.received += one.received
     total.inserted += one.inserted
@@ -120,36 +124,43 @@ async function ingest(
   to: Recipient,
   service: Service,
   arrivals: Arrival[],
-  again: boolean,
+  reading: Reading,
 ): Promise<ReceiveResult> {
   const place = { ...to, service }
   // Two writers of one company, or a writer and a rebuild, would not see each other's uncommitted documents and events.
   await holdLock({ db }, 'company', to.companyId)
-  if (again) await restateReceipts({ db }, place, arrivals)
-  const fresh = again ? arrivals : await addReceipts({ db, log }, place, arrivals)
+  if (reading !== 'new') await restateReceipts({ db }, place, arrivals)
+  const fresh = reading === 'new' ? await addReceipts({ db, log }, place, arrivals) : arrivals
+  queueReading({ db }, to.workspaceId, fresh)
   const below0 = fresh.some(({ nsu }) => nsu < 0n)
   const chaves = new Set(fresh.flatMap(({ facts }) => (facts ? [facts.chave] : [])))
   if (chaves.size === 0) return { received: fresh.length, inserted: 0, completed: 0, below0 }
   const replaced = await readReplaced({ db }, place, fresh, chaves)
   const existing = await loadExisting({ db }, place, [...new Set([...chaves, ...(replaced?.chaves ?? [])])])
-  // As late as possible: threads verify while the transaction does what needs no proof.
-  const proofs = await Promise.all(fresh.map(({ proof }) => proof ?? null))
-  const changes = project(existing, rowsOf(fresh, to.cnpj, proofs), { cnpj: to.cnpj, now: new Date() }, replaced)
+  const changes = project(existing, rowsOf(fresh, to.cnpj), { cnpj: to.cnpj, now: new Date() }, replaced)
   const ids = await writeChanges({ db }, place, changes)
   const isKnown = new Set(existing.events.map(eventKey))
   // Documents read again were here already when people relied on them.
-  if (!again)
+  if (reading !== 'again')
     await noteAltered(
       { db },
       to,
       changes.events.filter((event) => !isKnown.has(eventKey(event))),
     )
   // Changes of documents read again were told when they arrived.
-  const told = again
-    ? []
-    : changes.told.map(({ chave, kind }) => ({ documentId: ids.get(chave)!, companyId: to.companyId, kind }))
+  const told =
+    reading === 'again'
+      ? []
+      : changes.told.map(({ chave, kind }) => ({ documentId: ids.get(chave)!, companyId: to.companyId, kind }))
   noteChanges({ db }, to.workspaceId, told)
   return { received: fresh.length, inserted: changes.inserted, completed: changes.completed, below0 }
+}
+
+function queueReading({ db }: WithDatabase, workspaceId: number, arrivals: readonly Arrival[]): void {
+  const waits = arrivals.flatMap(({ againMs }) => againMs ?? [])
+  if (waits.length === 0) return
+  const job = { kind: 'reading', workspaceId, waitMs: Math.min(...waits) }
+  beforeCommit({ db }, { lock: 'jobs', workspaceId }, () => queueJob({ db }, job))
 }
 
 // The documents that an arrival replaces, and the arrivals that one replaces which is here.

@@ -3,7 +3,6 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
 import { type Arrival, isSameDocument, placeOf } from './arrival.ts'
-import { keepCertificates } from './packing/certificates.ts'
 import {
   type Changes,
   copyTypes,
@@ -14,7 +13,8 @@ import {
   type SupplierName,
   type Types,
 } from './projection.ts'
-import { isPacked, openReceived, packReceived, takeApart } from './received/bytes.ts'
+import { openReceived } from './received/bytes.ts'
+import { keepCertificates } from './received/certificates.ts'
 import { receivedContent } from './received/column.ts'
 import type { DisplayedStanding, EventClaim } from './standing.ts'
 
@@ -32,22 +32,15 @@ export async function addReceipts(
   place: Place,
   arrivals: readonly Arrival[],
 ): Promise<readonly Arrival[]> {
-  // Content packed by another workspace stays packed.
-  const packed = arrivals.map(({ packed, content, facts }) => {
-    if (packed) return packed
-    // Content with facts was opened before.
-    if (facts) return takeApart(content)
-    return isPacked(content) ? packReceived(content) : null
-  })
   // All at once: two transactions that add certificates in several steps would wait for each other.
   const certificates = await keepCertificates(
     { db },
     place.workspaceId,
-    packed.map((one) => one?.certificate ?? null),
+    arrivals.map(({ packed }) => packed?.certificate ?? null),
   )
   const kept = arrivals.map((arrival, index) => ({
     arrival,
-    content: packed[index]?.content ?? arrival.content,
+    content: arrival.packed?.content ?? arrival.content,
     certificate: certificates[index]!,
   }))
   const added = await insertReceipts({ db }, place, kept)
@@ -100,11 +93,12 @@ async function insertReceipts(
   if (kept.length === 0) return new Set()
   const column = receiptColumns(kept.map(({ arrival }) => arrival))
   const { rows } = await sql<{ nsu: bigint }>`
-    insert into receipt (workspace_id, company_id, service, issuer_certificate_id, nsu, schema, problem, unread, chave, content)
-    select ${workspaceId}, ${companyId}, ${serviceCodes[service]}, r.*
+    insert into receipt (workspace_id, company_id, service, issuer_certificate_id, nsu, schema, problem, unread, chave, content, again_at)
+    select ${workspaceId}, ${companyId}, ${serviceCodes[service]}, certificate, nsu, schema, problem, unread, chave, content, now() + again_ms * interval '1 ms'
       from unnest(${kept.map(({ certificate }) => certificate)}::int[],
                   ${column.nsu}::bigint[], ${column.schema}::text[], ${column.problem}::text[], ${column.unread}::boolean[],
-                  ${column.chave}::text[], ${kept.map(({ content }) => content)}::bytea[]) r
+                  ${column.chave}::text[], ${kept.map(({ content }) => content)}::bytea[], ${column.againMs}::float8[])
+        r (certificate, nsu, schema, problem, unread, chave, content, again_ms)
     on conflict do nothing returning nsu`.execute(db)
   return new Set(rows.map(({ nsu }) => nsu))
 }
@@ -116,7 +110,7 @@ export async function restateReceipts(
 ): Promise<void> {
   const column = receiptColumns(arrivals)
   await sql`select restate_receipts(${workspaceId}::int, ${companyId}::int, ${serviceCodes[service]}::smallint,
-    ${column.nsu}::bigint[], ${column.problem}::text[], ${column.unread}::boolean[], ${column.chave}::text[])`.execute(
+    ${column.nsu}::bigint[], ${column.problem}::text[], ${column.unread}::boolean[], ${column.chave}::text[], ${column.againMs}::float8[])`.execute(
     db,
   )
 }
@@ -127,6 +121,7 @@ const receiptColumns = (arrivals: readonly Arrival[]) => ({
   problem: arrivals.map(({ problem }) => problem?.slice(0, 1000) ?? null),
   unread: arrivals.map(({ facts }) => facts === null),
   chave: arrivals.map(({ facts, content }) => facts?.chave ?? chaveIn(content)),
+  againMs: arrivals.map(({ againMs }) => againMs ?? null),
 })
 
 // The chave that an unread document names as its own.

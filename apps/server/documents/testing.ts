@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { chaveCheckDigit } from '@vigia/dfe/chave'
 import type { WithDatabase } from '../platform/context.ts'
-import { readArrival } from './arrival.ts'
 import { decideDue } from './decide-due.ts'
+import { readArrival } from './reading/read.ts'
 
 /** Small documents with just what the product reads, for tests of what happens to them afterwards. */
 export interface NoteOptions {
@@ -145,9 +145,9 @@ export function eventoCte(tpEvento: number, options: TransportOptions & EventOpt
   return `<procEventoCTe xmlns="http://www.portalfiscal.inf.br/cte" versao="4.00"><eventoCTe versao="4.00"><infEvento><cOrgao>35</cOrgao><tpAmb>2</tpAmb><CNPJ>${supplier}</CNPJ><chCTe>${chave}</chCTe><dhEvento>${at}</dhEvento><tpEvento>${tpEvento}</tpEvento><nSeqEvento>${seq}</nSeqEvento><detEvento versaoEvento="4.00"><evento><descEvento>${description}</descEvento>${detail}</evento></detEvento></infEvento></eventoCTe><retEventoCTe versao="4.00">${answer}</retEventoCTe></procEventoCTe>`
 }
 
-/** `xml` as it would arrive at position `nsu`. */
+/** `xml` as it would arrive at position `nsu`, not verified: test documents are not signed. */
 export function arrive(nsu: number, xml: string | Buffer, schema = 'qualquer_v1.00.xsd') {
-  return readArrival(BigInt(nsu), schema, gzipSync(xml))
+  return { ...readArrival({ nsu: BigInt(nsu), schema, content: gzipSync(xml) }), proof: null }
 }
 
 /** Decides what is due to all documents of a workspace after a test wrote them by itself; `ctx.db` is inside it. */
@@ -158,5 +158,5 @@ export async function decideAll({ db }: WithDatabase, workspaceId: number): Prom
 
 /** Bytes that are no gzip stream. */
 export function corrupted(nsu: number) {
-  return readArrival(BigInt(nsu), 'procNFe_v4.00.xsd', randomBytes(64))
+  return readArrival({ nsu: BigInt(nsu), schema: 'procNFe_v4.00.xsd', content: randomBytes(64) })
 }

@@ -218,7 +218,7 @@ describe('what happened to it', () => {
       ),
       {
         ...arrive(5, evento(999123, { number: 1, at: daysAgo(0.5), description: 'Evento novo' })),
-        proof: Promise.resolve('protocol' as const),
+        proof: 'protocol' as const,
       },
     ])
     const said = await detail(chaveOf({ number: 1 }))

@@ -1,7 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import { cartaCorrecao } from '@vigia/dfe/families/cte'
 import { sql } from 'kysely'
-import { placeOf, readArrival } from '../documents/arrival.ts'
+import { placeOf } from '../documents/arrival.ts'
+import { readApart } from '../documents/reading/reading.ts'
 import { findXml, receive } from '../documents/receive.ts'
 import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
@@ -195,9 +196,9 @@ async function deliverEvents(
   events: readonly string[],
 ): Promise<void> {
   // The distribution does not bring a company its own events, so they have no NSU.
-  const arrivals = events.map((xml) =>
-    readArrival(placeOf(Buffer.from(xml)), protocols[service].receipt.schema, gzipSync(xml)),
-  )
+  const { schema } = protocols[service].receipt
+  const page = events.map((xml) => ({ nsu: placeOf(Buffer.from(xml)), schema, content: gzipSync(xml) }))
+  const arrivals = await readApart(ctx, page, { pack: true, withinMs: 10_000 })
   await enterWorkspace(ctx, workspaceId)
   const { rows: author } = await sql<{ workspaceId: number; companyId: number }>`
     select workspace_id as "workspaceId", id as "companyId" from company

@@ -713,6 +713,8 @@ create table receipt (
   unread boolean not null,
   -- of its facts, or found in the bytes of what could not be read
   chave text collate "C",
+  -- its reading brought a thread down or took too long: when it is tried again
+  again_at timestamptz,
   -- packed, or the gzip stream as received: apps/server/documents/received/bytes.ts
   content bytea storage external not null,
   issuer_certificate_id int,
@@ -720,6 +722,7 @@ create table receipt (
 );
 create index receipt_unread_ix on receipt (workspace_id, company_id, service) where unread;
 create index receipt_chave_ix on receipt (workspace_id, chave) where chave is not null;
+create index receipt_again_ix on receipt (workspace_id, again_at) where again_at is not null;
 
 create sequence issuer_certificate_id_seq as int cache 20;
 create table issuer_certificate (
@@ -806,7 +809,6 @@ create index document_supplier_ix on document (workspace_id, supplier_id, type, 
 create index document_number_ix on document (workspace_id, number);
 create index document_created_ix on document (workspace_id, created_at);
 create index document_list_ix on document (workspace_id, type, issued_at, id) include (roles, status, company_id, supplier_id, amount, created_at, answer_due_at);
-create index document_unproved on document (workspace_id, company_id) where complete and proof is null;
 create index document_alert_ix on document (workspace_id, type, issued_at, id) include (alert_band, company_id, amount) where alert_band is not null;
 create index document_reform_ix on document (workspace_id, type, issued_at, id) include (reform, company_id) where reform in (1, 2) or misfits;
 create index document_answer_ix on document (workspace_id, type, answer_due_at) where answer_due_at is not null;
@@ -847,7 +849,6 @@ create table document_event (
   proof text,
   primary key (workspace_id, company_id, chave, tp_evento, sequence, orgao)
 );
-create index document_event_unproved on document_event (workspace_id, company_id) where not summary and proof is null;
 
 -- Counters of whole months, kept exact in the transaction that writes the documents. Read from the index alone, which
 -- asks that most pages were vacuumed.
@@ -1665,6 +1666,8 @@ create table alert_test (
   capped boolean not null,
   -- older documents were still being read when it was asked
   unread boolean not null,
+  -- its reading brought a thread down or took too long: when it is tried again
+  again_at timestamptz,
   judged int not null default 0,
   counts jsonb not null,
   strongest jsonb not null,
@@ -1749,16 +1752,16 @@ end $$;
 
 -- The application may not change receipts. What a newer version understands of them is the one thing that may be said
 -- anew.
-create function restate_receipts(p_ws int, p_company int, p_service smallint, p_nsu bigint[], p_problem text[], p_unread boolean[], p_chave text[]) returns void language plpgsql security definer set search_path to 'public', 'pg_temp'
+create function restate_receipts(p_ws int, p_company int, p_service smallint, p_nsu bigint[], p_problem text[], p_unread boolean[], p_chave text[], p_again_ms float8[]) returns void language plpgsql security definer set search_path to 'public', 'pg_temp'
   as $$
 begin
   if p_ws is null or p_ws is distinct from current_ws() then return; end if;
   execute format(
-    'update receipt r set problem = u.problem, unread = u.unread, chave = u.chave
-       from unnest($3, $4, $5, $6) u (nsu, problem, unread, chave)
+    'update receipt r set problem = u.problem, unread = u.unread, chave = u.chave, again_at = now() + u.again_ms * interval ''1 ms''
+       from unnest($3, $4, $5, $6, $7) u (nsu, problem, unread, chave, again_ms)
       where r.workspace_id = %s and r.company_id = $1 and r.service = $2 and r.nsu = u.nsu
-        and (r.problem, r.unread, r.chave) is distinct from (u.problem, u.unread, u.chave)', p_ws)
-    using p_company, p_service, p_nsu, p_problem, p_unread, p_chave;
+        and (r.problem, r.unread, r.chave, r.again_at is not null) is distinct from (u.problem, u.unread, u.chave, u.again_ms is not null)', p_ws)
+    using p_company, p_service, p_nsu, p_problem, p_unread, p_chave, p_again_ms;
 end $$;
 
 -- Adds an entry to the audit of a workspace. A function, so that ids of a distributed database come from one server.

@@ -21,6 +21,7 @@ export const jobNames: Readonly<Record<string, string>> = {
   'export-pdf': 'Exportações com PDF',
   'export-leaving': 'Cópias de tudo de uma conta',
   contents: 'Leitura do que há nos documentos',
+  reading: 'Nova leitura de documentos guardados sem ler',
   alerts: 'Alertas',
   'alert-test': 'Testes de regras de alerta',
   erase: 'Exclusão de contas',

@@ -166,6 +166,7 @@ export interface Tables {
     total: number
     capped: boolean
     unread: boolean
+    again_at: Optional<Date | null, Date | string | null>
     judged: Optional<number>
     counts: Column<unknown, string>
     strongest: Column<unknown, string>
@@ -588,7 +589,7 @@ export interface Tables {
     undoes: Optional<number | null>
     undoes_protocol: Optional<string | null>
     undone: Optional<boolean>
-    proof: Optional<Proof | 'unable' | null>
+    proof: Optional<Proof | null>
   }
   document_export: {
     workspace_id: number
@@ -917,6 +918,7 @@ export interface Tables {
     problem: Optional<string | null>
     unread: boolean
     chave: Optional<string | null>
+    again_at: Optional<Date | null, Date | string | null>
     content: Buffer
     issuer_certificate_id: Optional<number | null>
   }

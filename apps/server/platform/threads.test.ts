@@ -121,3 +121,13 @@ test('what runs and what waits ends with the program', async () => {
   for (const one of await settled) expect(one).toMatchObject({ status: 'rejected', reason: { reason: 'closed' } })
   await expect(threads.run({ add: [1, 2] })).rejects.toMatchObject({ reason: 'closed' })
 })
+
+test('work that nobody waits for any more is not begun', async () => {
+  const threads = open()
+  const first = gate()
+  const running = threads.run({ waitFor: first.waitFor })
+  await expect(threads.run({ add: [1, 2] }, { withinMs: 0 })).rejects.toMatchObject({ reason: 'too-slow' })
+  expect(threads.use().people).toBe(0)
+  first.open()
+  expect(await running).toBe('waited')
+})

@@ -32,6 +32,8 @@ export interface ThreadsOptions {
 export interface RunOptions {
   /** Background work, with threads of its own, one fewer than for people, who never wait for it. */
   patient?: boolean
+  /** How long to wait for it, also for a thread. */
+  withinMs?: number | undefined
 }
 
 /** A few threads for work that would keep the event loop busy. None exists before it is needed. */
@@ -145,15 +147,22 @@ export function createThreads<Input, Output>(options: ThreadsOptions): Threads<I
   }
 
   return {
-    run: (input, { patient = false } = {}) =>
-      new Promise((resolve, reject) => {
-        if (closed) return reject(new ThreadError('closed'))
-        const lane = patient ? lanes.patient : lanes.people
-        if (!patient && lane.running >= lane.max && lane.waiting.length >= options.waitingMax)
-          return reject(new ThreadError('full'))
-        lane.waiting.push({ input, resolve, reject })
-        begin(lane)
-      }),
+    async run(input, { patient = false, withinMs } = {}) {
+      if (closed) throw new ThreadError('closed')
+      const lane = patient ? lanes.patient : lanes.people
+      if (!patient && lane.running >= lane.max && lane.waiting.length >= options.waitingMax)
+        throw new ThreadError('full')
+      const { promise, resolve, reject } = Promise.withResolvers<Output>()
+      const task = { input, resolve, reject }
+      lane.waiting.push(task)
+      begin(lane)
+      if (withinMs === undefined) return promise
+      const timer = setTimeout(() => {
+        lane.waiting = lane.waiting.filter((other) => other !== task)
+        reject(new ThreadError('too-slow'))
+      }, withinMs)
+      return promise.finally(() => clearTimeout(timer))
+    },
     use: () => ({
       threads: threads.size,
       people: lanes.people.waiting.length,

@@ -1,4 +1,5 @@
 import { status } from '@vigia/dfe/families/statuses'
+import type { Proof } from '@vigia/dfe/proof'
 import { type RawBuilder, sql } from 'kysely'
 import { nameOfAuthor } from '../../accounts/authors.ts'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
@@ -8,7 +9,6 @@ import { epecCodes } from '../files.ts'
 import { all, type Criteria, type FilterQuery, withinRange } from '../list/filter.ts'
 import { receivedContent } from '../received/column.ts'
 import { readQuery } from '../search/search.ts'
-import type { KnownProof } from '../signatures/proof.ts'
 import { isAltered } from '../workflow/remarks.ts'
 
 export interface ExportRow {
@@ -33,7 +33,7 @@ export interface ExportRow {
   event_code: number
   event_text: string | null
   complete: boolean
-  proof: KnownProof | null
+  proof: Proof | null
   checked_at: Date | null
   checkedBy: string | null
   booked_at: Date | null

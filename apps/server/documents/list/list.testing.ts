@@ -117,6 +117,7 @@ export function arrivalsOf(draft: Draft, index: number): Arrival[] {
     content: gzipSync(''),
     problem: null,
     facts,
+    proof: null,
   }))
 }
 

@@ -2,6 +2,7 @@ import type { DocumentRow } from '@vigia/contract/documents'
 import { alertBands } from '@vigia/contract/workspace'
 import type { OwnAnswer } from '@vigia/dfe/families/family'
 import { answerOf, eventKind, statusNames } from '@vigia/dfe/families/lookup'
+import type { Proof } from '@vigia/dfe/proof'
 import { primaryRole } from '@vigia/dfe/roles'
 import { sql } from 'kysely'
 import { nameOfAuthor } from '../../accounts/authors.ts'
@@ -10,7 +11,7 @@ import { executePrepared } from '../../platform/database.ts'
 import type { PublicIds } from '../../platform/ids.ts'
 import { type Service, type ServiceCode, serviceOf } from '../../platform/service.ts'
 import type { Answerable } from '../due.ts'
-import { holds, type KnownProof, proofSentence } from '../signatures/proof.ts'
+import { holds, proofSentence } from '../signatures/proof.ts'
 import { isAltered, isOpenStatus, isUnanswered } from '../workflow/remarks.ts'
 import { reformPresence } from './filter.ts'
 
@@ -36,7 +37,7 @@ export interface DocumentListRow extends Answerable {
   company_name: string
   created_at: Date
   nat_op: string | null
-  proof: KnownProof | null
+  proof: Proof | null
   checked_at: Date | null
   checked_by: string | null
   booked_at: Date | null

@@ -3,13 +3,13 @@ import { cte } from '@vigia/dfe/families/cte'
 import { familyOf } from '@vigia/dfe/families/lookup'
 import { nfe } from '@vigia/dfe/families/nfe'
 import { status } from '@vigia/dfe/families/statuses'
+import type { Proof } from '@vigia/dfe/proof'
 import { ufByCode } from '@vigia/dfe/uf'
 import { sql } from 'kysely'
 import type { Database } from '../../platform/context.ts'
 import { type Service, serviceOf } from '../../platform/service.ts'
 import { eventId } from '../files.ts'
 import { type DocumentListRow, eventName } from '../list/rows.ts'
-import type { KnownProof } from '../signatures/proof.ts'
 
 export interface TimelineRow {
   at: Date
@@ -22,7 +22,7 @@ export interface TimelineRow {
   protocol: string | null
   /** Id of an event whose registration is here with its text. */
   eventId: string | null
-  proof: KnownProof | null
+  proof: Proof | null
 }
 
 interface TimelineSource {
@@ -71,7 +71,7 @@ interface ReceivedEvent {
   justification: string | null
   known: boolean
   undone: boolean
-  proof: KnownProof | null
+  proof: Proof | null
 }
 
 export interface SentEvent {

@@ -2,13 +2,14 @@ import { writeBrasiliaTime } from '@vigia/contract/text'
 import type { PrintedForm } from '@vigia/dfe/families/family'
 import { familyOf, familyOfKey, keyOf } from '@vigia/dfe/families/lookup'
 import { status as statuses } from '@vigia/dfe/families/statuses'
+import type { Proof } from '@vigia/dfe/proof'
 import { PrintError } from '@vigia/print/danfe'
 import { findLogoOf } from '../../companies/logo.ts'
 import type { Context } from '../../platform/context.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Service } from '../../platform/service.ts'
 import { getEvent, getFile } from '../files.ts'
-import { doubtOf, type KnownProof } from '../signatures/proof.ts'
+import { doubtOf } from '../signatures/proof.ts'
 import { noDanfeText } from './no-danfe.ts'
 import type { PrintOrder } from './printer.ts'
 
@@ -83,7 +84,7 @@ interface Printable {
   cancelledAt: Date | null
   epecProtocol: string | null
   epecAt: Date | null
-  proof: KnownProof | null
+  proof: Proof | null
 }
 
 /** The printed form of a document, or the sentence why it has none. */

@@ -26,32 +26,19 @@ export const dictionaryFile = (id: number) => new URL(`./dictionary-${id}.zdict`
 
 const dictionaryOf = readDictionaries(dictionaryFile)
 
-/** A receipt's packed bytes, opened again and found the same; null when it is better kept as it arrived. */
-export function packReceived(received: Uint8Array): Packed | null {
-  try {
-    const content = Buffer.from(received.buffer, received.byteOffset, received.length)
-    const xml = openReceived(content)
-    const apart = takeApart(content)
-    if (apart) return apart
-    if (!endsWith(content, xml)) return null
-    const packed = packXml(xml)
-    return packed && packed.content.length < content.length ? packed : null
-  } catch {
-    return null
+/** What a receipt keeps of these bytes, which hold `xml`; null when they are better kept as they arrived. */
+export function packReceived(content: Buffer, xml: Buffer): Packed | null {
+  if (isPacked(content)) {
+    const end = content.length - content.readUInt16LE(10)
+    return {
+      content: content.subarray(0, end),
+      certificate: end < content.length ? content.subarray(end) : null,
+    }
   }
+  if (!endsWith(content, xml)) return null
+  const packed = packXml(xml)
+  return packed && packed.content.length < content.length ? packed : null
 }
-
-/** Packed bytes as a receipt and its certificate keep them, not opened; null: they are not packed. */
-export function takeApart(content: Buffer): Packed | null {
-  if (!isPacked(content)) return null
-  const end = content.length - content.readUInt16LE(10)
-  if (end <= headBytes) return null
-  const certificate = end < content.length ? content.subarray(end) : null
-  return { content: content.subarray(0, end), certificate }
-}
-
-/** How much there is to read in received bytes: of a gzip stream its length, of packed ones that of the XML. */
-export const bytesToRead = (content: Buffer) => (isPacked(content) ? content.readUInt32LE(6) : content.length)
 
 function endsWith(stream: Buffer, xml: Buffer): boolean {
   const at = stream.length - 8

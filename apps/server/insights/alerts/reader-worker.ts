@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads'
 import { alertFacts } from '@vigia/checks/alerts/facts'
-import { readDetails, readReceived } from '@vigia/dfe/read'
+import { detailsOf, readReceived } from '@vigia/dfe/read'
 import { openReceived } from '../../documents/received/bytes.ts'
 import type { ReadQuestion } from './reading.ts'
 
@@ -10,10 +10,9 @@ parentPort?.on('message', (questions: ReadQuestion[]) => {
   parentPort?.postMessage(
     questions.map(({ chave, content, events, known }) => {
       try {
-        const xml = openReceived(content)
-        const { facts } = readReceived(xml)
+        const { facts, tree } = readReceived(openReceived(content))
         if (facts.kind !== 'document') return null
-        const read = alertFacts(facts, readDetails(xml), [], known)
+        const read = alertFacts(facts, detailsOf(tree!), [], known)
         return { ...read, chave, events }
       } catch {
         // Unreadable documents are kept, without facts.

@@ -90,11 +90,11 @@ describe('the ZIP', () => {
   test('names what does not verify', async () => {
     const { id } = await newCompany('EMPRESA')
     await store(id, 'nfe', [
-      { ...arrive(1, note(1)), proof: Promise.resolve('altered' as const) },
-      { ...arrive(2, note(2)), proof: Promise.resolve('proved' as const) },
+      { ...arrive(1, note(1)), proof: 'altered' as const },
+      { ...arrive(2, note(2)), proof: 'proved' as const },
       arrive(3, note(3)),
       arrive(4, resNFe({ number: 4 })),
-      { ...arrive(5, note(5).replace(/<protNFe.*<\/protNFe>/, '')), proof: Promise.resolve('proved' as const) },
+      { ...arrive(5, note(5).replace(/<protNFe.*<\/protNFe>/, '')), proof: 'proved' as const },
     ])
     const files = await exported({ filtro: { TipoDFe: 0 }, xml: false, pdf: false, planilha: true })
     const altered = 'A assinatura digital não confere: o conteúdo foi alterado depois de assinado.'

@@ -8,7 +8,7 @@ import { roleNames } from '@vigia/dfe/roles'
 import { type RawBuilder, sql } from 'kysely'
 import { writeAudit } from '../../accounts/audit/csv.ts'
 import { readHiding, shownRoles } from '../../companies/switches.ts'
-import { type Arrival, readPage } from '../../documents/arrival.ts'
+import type { Arrival } from '../../documents/arrival.ts'
 import type { Entry } from '../../documents/export/archive.ts'
 import { columns, filesOf, folderOf, lineOf, onlySummary, placeOf, printAhead } from '../../documents/export/files.ts'
 import type { Place, Volume } from '../../documents/export/keeping.ts'
@@ -16,6 +16,7 @@ import { type ExportRow, readByChave, readInBatches } from '../../documents/expo
 import { startSpreadsheet } from '../../documents/export/spreadsheet.ts'
 import { missingLines, type Tally, textFile } from '../../documents/export/texts.ts'
 import { xmlName } from '../../documents/files.ts'
+import { readApart } from '../../documents/reading/reading.ts'
 import { openReceived } from '../../documents/received/bytes.ts'
 import { receivedContent } from '../../documents/received/column.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
@@ -110,7 +111,7 @@ async function* filesOfReceipts(
 ): AsyncGenerator<Entry> {
   const { workspaceId, volume, tally, at } = task
   const { pdf } = volume
-  const arrivals = await readPage(receipts)
+  const arrivals = await readApart(ctx, receipts, { patient: true })
   const documents = await documentsOf(ctx, workspaceId, receipts, arrivals)
   const best: ExportRow[] = []
   for (const [index, receipt] of receipts.entries()) {
@@ -157,7 +158,7 @@ function restOf(
   const { facts } = arrival
   const nsu = `NSU${receipt.nsu < 0n ? receipt.nsu : nsuText(receipt.nsu)}`
   const folder = folderOf(receipt)
-  const file = openedOf(receipt, arrival)
+  const file = openedOf(receipt)
   if (file.isOpen && facts?.kind === 'event' && facts.type === serviceOf(service)) {
     rest.events++
     const { chave, tpEvento, nSeqEvento } = facts
@@ -180,8 +181,7 @@ function restOf(
   return { name, content: file.content }
 }
 
-function openedOf({ content }: Receipt, { xml }: Arrival): { content: Buffer; isOpen: boolean } {
-  if (xml) return { content: xml, isOpen: true }
+function openedOf({ content }: Receipt): { content: Buffer; isOpen: boolean } {
   try {
     return { content: openReceived(content), isOpen: true }
   } catch {

@@ -6,7 +6,7 @@ const narrower: Record<string, string> = {
   'invitation.role': 'MemberRole',
   'monthly_report.subject': 'ReportSubject',
   'monthly_report.grouping': 'ReportGroup',
-  'document_event.proof': "Proof | 'unable'",
+  'document_event.proof': 'Proof',
   'manifestation_text.type': 'ServiceCode',
   'saved_view.type': 'ServiceCode',
   'first_view.type': 'ServiceCode',

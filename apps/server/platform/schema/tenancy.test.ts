@@ -190,7 +190,7 @@ const definers: Record<string, { why: string; call: string; gives: unknown[] | R
   },
   restate_receipts: {
     why: 'only in the workspace that the transaction has entered',
-    call: `select restate_receipts(${theirs}, 5, 0::smallint, '{1}', '{changed}', '{true}', '{x}')::text as done`,
+    call: `select restate_receipts(${theirs}, 5, 0::smallint, '{1}', '{changed}', '{true}', '{x}', '{null}')::text as done`,
     gives: [{ done: '' }],
   },
   erase_workspace: {

@@ -9,16 +9,15 @@ import { createDatabase } from '../../../../tests/support/database.ts'
 import type { Database } from '../../platform/context.ts'
 import { inWorkspace, openDatabase } from '../../platform/database.ts'
 import { createLogger } from '../../platform/log.ts'
-import { type ReceivedDocZip, readPage } from '../arrival.ts'
+import type { ReceivedDocZip } from '../arrival.ts'
 import { cnpjs } from '../list/order.testing.ts'
 import { everything, newOffice, type TestWorkspace } from '../office.testing.ts'
+import { readApart } from '../reading/reading.ts'
 import { rebuildProjection } from '../rebuild.ts'
 import { receive } from '../receive.ts'
 import { isPacked, openReceived } from '../received/bytes.ts'
 import { receivedContent } from '../received/column.ts'
-import { prove } from '../signatures/prover.ts'
 import { nfeProc } from '../testing.ts'
-import { readAndPack } from './packer.ts'
 
 const log = createLogger('silent')
 let directory: string
@@ -48,8 +47,7 @@ beforeEach(async () => {
 const recipient = () => ({ workspaceId: workspace.id, companyId: workspace.companies[0]!, cnpj: cnpjs[0]! })
 
 async function keep(received: readonly ReceivedDocZip[], { pack }: { pack: boolean }): Promise<void> {
-  const read = await (pack ? readAndPack(received) : readPage(received))
-  const arrivals = prove({ log }, read, { patient: true })
+  const arrivals = await readApart({ log }, received, { pack })
   await inWorkspace({ db, log }, workspace.id, (ctx) => receive(ctx, recipient(), 'nfe', arrivals))
 }
 

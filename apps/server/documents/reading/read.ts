@@ -1,0 +1,47 @@
+import { localTime } from '@vigia/dfe/document'
+import { parseKey } from '@vigia/dfe/families/lookup'
+import { proofOf } from '@vigia/dfe/proof'
+import { type DocumentFacts, type EventFacts, readReceived } from '@vigia/dfe/read'
+import { DocumentTooLargeError } from '@vigia/sefaz/error'
+import { type Arrival, damagedProblem, type ReceivedDocZip } from '../arrival.ts'
+import { openReceived, packReceived } from '../received/bytes.ts'
+
+/** Opens, reads, verifies and, with `pack`, packs a docZip. Whatever it holds comes back as an arrival to store; nothing throws. */
+export function readArrival(docZip: ReceivedDocZip, pack = false): Arrival {
+  const { schema, content } = docZip
+  let xml: Buffer
+  try {
+    xml = openReceived(content)
+  } catch (error) {
+    const problem = error instanceof DocumentTooLargeError ? error.message : damagedProblem
+    return { ...docZip, problem, facts: null, proof: null }
+  }
+  const packed = pack ? packReceived(content, xml) : null
+  const { facts, problems, tree } = readReceived(xml, schema)
+  if (facts.kind === 'unknown') return { ...docZip, packed, problem: facts.reason, facts: null, proof: null }
+  const obstacle = obstacleOf(facts)
+  const problem = [obstacle, ...problems.map(({ message }) => message)].filter(Boolean).join(' ') || null
+  if (obstacle) return { ...docZip, packed, problem, facts: null, proof: null }
+  return { ...docZip, packed, problem, facts, proof: proofOf(tree!) }
+}
+
+// Why a row cannot be made of `facts`, as a sentence for people, or null: the limits of the columns. A chave with a wrong check digit is stored
+// and shown.
+function obstacleOf(facts: DocumentFacts | EventFacts): string | null {
+  return facts.kind === 'document' ? documentObstacle(facts) : eventObstacle(facts)
+}
+
+function documentObstacle(facts: DocumentFacts): string | null {
+  if (!parseKey(facts.chave)) return 'O documento não traz uma chave de acesso.'
+  if (!localTime(facts.issuedAt)) return 'O documento não traz uma data de emissão válida.'
+  if (!/^\d{1,13}(\.\d+)?$/.test(facts.amount)) return 'O valor do documento não é um número válido.'
+  return null
+}
+
+function eventObstacle(facts: EventFacts): string | null {
+  if (!parseKey(facts.chave)) return 'O evento não traz uma chave de acesso.'
+  const isInt = (value: number, max: number) => Number.isInteger(value) && value >= 0 && value <= max
+  if (!isInt(facts.tpEvento, 999_999) || !isInt(facts.nSeqEvento, 9_999))
+    return 'O evento não traz código e sequência válidos.'
+  return null
+}
