@@ -9,7 +9,6 @@ import type { Context, Database } from '../context.ts'
 import { limitTo } from '../database.ts'
 import { AppError, type ErrorCode, errorCodes } from '../errors.ts'
 import { createLimiter, type Limiter } from '../limiter.ts'
-import { limitConnections } from './connections.ts'
 import { createDoor, type Door, type Visit } from './door.ts'
 import { bodyBytesMax, doorLimits } from './door-limits.ts'
 import { hasTag, sendText, tagOf } from './encoding.ts'
@@ -132,6 +131,8 @@ export async function serveRoutes(
     bodyLimit: doorLimits.body,
     // Until the last byte of the request has arrived.
     requestTimeout: 30_000,
+    // Without a byte in either direction: a client that does not read loses its connection, and with it the places of its calls.
+    connectionTimeout: 120_000,
     http: {
       maxHeaderSize: headerBytesMax,
       headersTimeout: 15_000,
@@ -149,7 +150,6 @@ export async function serveRoutes(
     clientErrorHandler: (error, socket) => refuseConnection(ctx, error, socket),
     genReqId: () => crypto.randomUUID(),
   })
-  limitConnections(app, { log: ctx.log, addressOf: (request) => networkOf(callerOf(request).address) })
   await addHeaders(app, ctx.config)
   guardDoor(app, door, guest)
   refuseOtherHosts(app, ctx.config)
