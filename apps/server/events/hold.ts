@@ -18,18 +18,17 @@ export async function hold(ctx: WithDatabase, why: string): Promise<void> {
       update outgoing_event set state = 'sending', signed_xml = null, sent_at = null, lease_by = null, lease_until = null
        where state = 'waiting'`.execute(db)
   })
-  await noteHold(ctx, { anew: true })
+  await noteHold(ctx)
 }
 
 /** Tells the operator and the dashboard that events wait, when they do. */
-export async function noteHold(ctx: WithDatabase, options?: { anew: boolean }): Promise<void> {
+export async function noteHold(ctx: WithDatabase): Promise<void> {
   const held = await findHold(ctx)
   if (!held) return
   await noteTrouble(
     ctx,
     'liberacao',
     `${held.why} A captura funciona. Nenhuma manifestação sai, nem os webhooks e e-mails que já esperavam, até uma pessoa conferir. O que fazer: confira e libere o envio em “Aguardam segunda pessoa” (/aprovacoes), ou com npm run admin -- restauracao.`,
-    options,
   )
 }
 

@@ -44,28 +44,24 @@ const kinds = {
 
 export type TroubleKey = keyof typeof kinds
 
+const shownOf = (key: TroubleKey) => (kinds[key] as { shown?: string }).shown
+
 interface Trouble {
-  key: string
+  key: TroubleKey
   since: Date
   sentence: string
 }
 
 /**
  * Notes a trouble of the installation: `sentence` tells the operator what happened, what is safe
- * and what to do. Repeated, it only renews the sentence; `anew`: it begins, and is told, again.
+ * and what to do. Repeated, it only renews the sentence.
  */
-export async function noteTrouble(
-  { db }: WithDatabase,
-  key: TroubleKey,
-  sentence: string,
-  { anew = false } = {},
-): Promise<void> {
+export async function noteTrouble({ db }: WithDatabase, key: TroubleKey, sentence: string): Promise<void> {
   await sql`
     insert into trouble as t (key, sentence) values (${key}, ${sentence})
     on conflict (key) do update
-       set sentence = excluded.sentence, ended_at = null,
-           since = case when ${anew} then now() else t.since end, told_at = case when ${anew} then null else t.told_at end
-     where ${anew} or t.sentence <> excluded.sentence or t.ended_at is not null`.execute(db)
+       set sentence = excluded.sentence, ended_at = null
+     where t.sentence <> excluded.sentence or t.ended_at is not null`.execute(db)
 }
 
 /** Notes that it is over; forgets it if the operator was never told. */
@@ -77,7 +73,7 @@ export async function endTrouble({ db }: WithDatabase, key: TroubleKey): Promise
 
 /** Troubles that have not ended, the oldest first. */
 export async function listTroubles({ db }: WithDatabase): Promise<Trouble[]> {
-  const { rows } = await sql<{ key: string; since: Date; sentence: string }>`
+  const { rows } = await sql<Trouble>`
     select key, since, sentence from trouble where ended_at is null order by since, key`.execute(db)
   return rows
 }
@@ -88,10 +84,10 @@ export async function listNotices({
   storage,
 }: Pick<Context, 'db' | 'storage'>): Promise<{ key: string; text: string }[]> {
   const troubles = await listTroubles({ db })
-  const keys = new Set([...(storage.trouble ? ['espaco'] : []), ...troubles.map(({ key }) => key)])
+  const keys = new Set<TroubleKey>([...(storage.trouble ? ['espaco' as const] : []), ...troubles.map(({ key }) => key)])
   const held = await db.selectFrom('installation').select('held_why as why').executeTakeFirst()
   return [...keys].flatMap((key) => {
-    const text = kindOf(key)?.shown
+    const text = shownOf(key)
     if (text === undefined) return []
     return [{ key, text: key === 'liberacao' && held?.why ? `${held.why} ${text}` : text }]
   })
@@ -103,15 +99,10 @@ const standstills: readonly TroubleKey[] = ['assinador', 'trabalho']
 export async function findStandstill({ db }: WithDatabase): Promise<string | null> {
   const troubles = await listTroubles({ db })
   const found = standstills.find((key) => troubles.some((trouble) => trouble.key === key))
-  return found ? (kindOf(found)?.shown ?? null) : null
+  return found ? (shownOf(found) ?? null) : null
 }
 
 /** How a trouble is headed. */
-export function titleOf(key: string): string {
-  return kindOf(key)?.title ?? key
-}
-
-// A newer version may have noted one that this one does not know.
-function kindOf(key: string): { title: string; shown?: string } | undefined {
-  return Object.hasOwn(kinds, key) ? kinds[key as TroubleKey] : undefined
+export function titleOf(key: TroubleKey): string {
+  return kinds[key].title
 }

@@ -21,7 +21,7 @@ export function startOperatorLetters(ctx: Pick<Context, 'db' | 'config' | 'log'>
 }
 
 interface Told {
-  key: string
+  key: TroubleKey
   sentence: string
   /** Texts in a payload that comes back from the queue. */
   since: Date | string
