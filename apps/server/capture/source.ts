@@ -8,17 +8,12 @@ export interface Source {
   webService: string
   url(endpoints: Endpoints): string
   ask(connection: Connection, request: Omit<DistributionRequest, 'service'>): Promise<DistributionResponse>
-  /** Whether one document can be asked for by its chave. */
-  findsByChave: boolean
 }
 
 /** Distribution by NSU over SOAP (NT 2014.002 for NF-e, NT 2015.002 for CT-e). */
-export function soapSource(
-  service: DistributionRequest['service'],
-  rest: Pick<Source, 'webService' | 'findsByChave'>,
-): Source {
+export function soapSource(service: DistributionRequest['service'], webService: string): Source {
   return {
-    ...rest,
+    webService,
     url: ({ distribution }) => distribution[service],
     ask: (connection, request) => queryDistribution(connection, { ...request, service }),
   }

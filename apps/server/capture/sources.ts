@@ -3,6 +3,6 @@ import { type Source, soapSource } from './source.ts'
 
 /** The source of each family. */
 export const sources: Readonly<Record<FamilyId, Source>> = {
-  nfe: soapSource('nfe', { webService: 'NFeDistribuicaoDFe', findsByChave: true }),
-  cte: soapSource('cte', { webService: 'CTeDistribuicaoDFe', findsByChave: false }),
+  nfe: soapSource('nfe', 'NFeDistribuicaoDFe'),
+  cte: soapSource('cte', 'CTeDistribuicaoDFe'),
 }

@@ -8,7 +8,6 @@ const nsu = (n: number) => String(n).padStart(15, '0')
 function source(webService: string, files: readonly string[]): Source {
   return {
     webService,
-    findsByChave: false,
     url: () => `https://authority.example/${webService}`,
     async ask(_, { query }) {
       const position = 'ultNSU' in query ? Number(query.ultNSU) : 0
