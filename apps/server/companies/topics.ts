@@ -23,8 +23,6 @@ export interface Announcement {
   link?: string
   /** The path of a second screen, where one does not show all of it. */
   otherLink?: string
-  /** After this time it is no longer sent to sessions that missed it. */
-  usefulMs?: number
 }
 
 /** One of several happenings that become one announcement. */

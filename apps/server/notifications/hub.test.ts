@@ -189,20 +189,6 @@ test('what was announced since the login waits for the first connection, what wa
   await gets(first, 'antes', 'depois')
 })
 
-test('what is useless by now is not told to who comes back', async () => {
-  const ana = await signUp()
-  await tellWorkspace(ctx, ana.wsId, { topic: 'aviso', kind: 'alert', header: 'Aviso', body: 'link', usefulMs: 0 }, 1)
-  await tellWorkspace(
-    ctx,
-    ana.wsId,
-    { topic: 'aviso', kind: 'alert', header: 'Aviso', body: 'fresca', usefulMs: 600_000 },
-    1,
-  )
-  await tell(ana.wsId, 'sempre')
-  await using page = await enter(one, ana)
-  await gets(page, 'fresca', 'sempre')
-})
-
 test('a thousand that were missed are the newest five hundred; a thousand that are live are all', async () => {
   const ana = await signUp()
   await using live = await enter(one, ana)

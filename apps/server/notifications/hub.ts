@@ -359,7 +359,6 @@ class Audience implements AsyncDisposable {
         .select(['id', 'kind', 'header', 'body', 'session_id as sessionId', 'what', 'company_ids as companies'])
         .where('workspace_id', '=', workspaceId)
         .where('id', '>', after)
-        .where(({ eb, or }) => or([eb('useless_at', 'is', null), eb('useless_at', '>', sql<Date>`clock_timestamp()`)]))
         .orderBy('id')
         .limit(readAtOnce)
         .execute(),

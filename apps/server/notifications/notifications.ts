@@ -23,14 +23,13 @@ export async function lockTelling({ db }: WithDatabase, workspaceId: number): Pr
 export async function tell(
   { db }: WithDatabase,
   workspaceId: number,
-  { usefulMs, link, otherLink, ...announcement }: Announcement,
+  { link, otherLink, ...announcement }: Announcement,
   {
     what = null,
     sessionId = null,
     companies = null,
   }: { what?: string | null; sessionId?: string | null; companies?: number[] | null } = {},
 ): Promise<void> {
-  const uselessAt = usefulMs === undefined ? null : sql<Date>`clock_timestamp() + ${usefulMs} * interval '1 ms'`
   // A path has no line breaks.
   const links = [link, otherLink].filter(Boolean).join('\n') || null
   const { id } = await db
@@ -39,7 +38,6 @@ export async function tell(
       workspace_id: workspaceId,
       what,
       session_id: sessionId,
-      useless_at: uselessAt,
       link: links,
       company_ids: companies,
       ...announcement,
@@ -74,14 +72,7 @@ const keptDays = 30
 
 /** Removes old announcements: they are kept longer than any session lasts, and people can read them as long. */
 export async function forgetAnnouncements(ctx: WithDatabase): Promise<void> {
-  const longAgo = sql<Date>`now() - ${keptDays} * interval '1 day'`
-  const stale = await asOperator(ctx, async ({ db }) => {
-    await db.deleteFrom('announcement').where('at', '<', longAgo).execute()
-    return db.selectFrom('happening').select('workspace_id').distinct().where('at', '<', longAgo).execute()
-  })
-  // Stale happenings have no writer in any process here.
-  for (const { workspace_id } of stale)
-    await inWorkspace(ctx, workspace_id, ({ db }) =>
-      db.deleteFrom('happening').where('workspace_id', '=', workspace_id).where('at', '<', longAgo).execute(),
-    )
+  await asOperator(ctx, ({ db }) =>
+    sql`delete from announcement where at < now() - ${keptDays} * interval '1 day'`.execute(db),
+  )
 }

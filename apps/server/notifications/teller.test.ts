@@ -139,10 +139,9 @@ test('nobody is told of what was undone, nor of what has no words', async () => 
   await expect(undone).rejects.toThrow('not after all')
   await happen(office, 'nothing')
   await happen(office, 'broken')
-  await happen(office, 'of-a-newer-version')
   {
     await using _ = await startTeller()
-    await vi.waitFor(async () => expect(await untold(office)).toBe(1), patience)
+    await vi.waitFor(async () => expect(await untold(office)).toBe(0), patience)
   }
   expect(await told(office)).toEqual([])
 })
@@ -176,13 +175,8 @@ test('a month later nothing is kept, and no workspace sees what another is told'
   }
   const all = await inWorkspace(ctx, mine, ({ db }) => db.selectFrom('announcement').select('workspace_id').execute())
   expect(all).toEqual([{ workspace_id: mine }])
-  for (const office of [mine, theirs]) await happen(office, 'of-a-newer-version')
-  await inWorkspace(ctx, mine, async ({ db }) => {
-    await sql`update announcement set at = now() - interval '31 days'`.execute(db)
-    await sql`update happening set at = now() - interval '31 days'`.execute(db)
-  })
+  await inWorkspace(ctx, mine, ({ db }) => sql`update announcement set at = now() - interval '31 days'`.execute(db))
   await forgetAnnouncements(ctx)
-  expect([await untold(mine), await untold(theirs)]).toEqual([0, 1])
   expect(await told(mine)).toEqual([])
   expect(await told(theirs)).toHaveLength(1)
 })

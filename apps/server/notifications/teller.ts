@@ -13,14 +13,12 @@ interface Kind {
   what: string
 }
 
-const unknownMs = 3_600_000
-
 /** Turns happenings into announcements: at most one per kind and workspace in `announcementPauseMs`. */
 export function announcementJob(writers: Readonly<Record<string, Writer>>): JobKind {
   return {
     name: 'announcement',
     concurrency: 1,
-    run: (ctx, { workspaceId, key }) => tellTogether(ctx, { workspaceId: workspaceId!, what: key }, writers[key]),
+    run: (ctx, { workspaceId, key }) => tellTogether(ctx, { workspaceId: workspaceId!, what: key }, writers[key]!),
   }
 }
 
@@ -41,15 +39,13 @@ async function readWait({ db, config }: TellerContext, kind: Kind): Promise<numb
 }
 
 /** Announces to a workspace what happened of one kind, in one announcement, if it is time; returns when it is for the rest. */
-export async function tellTogether(ctx: TellerContext, kind: Kind, writer: Writer | undefined): Promise<Again | null> {
+export async function tellTogether(ctx: TellerContext, kind: Kind, writer: Writer): Promise<Again | null> {
   const { workspaceId, what } = kind
   return inWorkspace(ctx, workspaceId, async (ctx) => {
     await lockTelling(ctx, workspaceId)
     const waitMs = await readWait(ctx, kind)
     if (waitMs === null) return null
     if (waitMs > 0) return { waitMs }
-    // A newer version may have one.
-    if (!writer) return { waitMs: unknownMs, error: `nothing writes of "${what}"` }
     const { rows } = await sql<TopicItem & { id: bigint; sessionId: string | null }>`
       with ready as (select h.company_id from (${newestOf(kind)}) h where h.ready_at <= clock_timestamp()),
       taken as (

@@ -198,7 +198,6 @@ export interface Tables {
     kind: 'sucesso' | 'error' | 'alert'
     header: string
     body: string
-    useless_at: Optional<Date | null, Date | string | null>
     session_id: Optional<string | null>
     link: Optional<string | null>
     company_ids: Optional<number[] | null>
@@ -700,7 +699,6 @@ export interface Tables {
   happening: {
     workspace_id: number
     id: Optional<bigint, bigint | number>
-    at: Optional<Date, Date | string>
     what: string
     company_id: Optional<number | null>
     payload: Optional<unknown, string>
