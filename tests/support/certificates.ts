@@ -1,4 +1,5 @@
-import { generateKeyPairSync, sign, X509Certificate } from 'node:crypto'
+import { createPrivateKey, generateKeyPairSync, sign, X509Certificate } from 'node:crypto'
+import { signEnveloped } from '@vigia/xml/sign'
 
 export interface PfxFile {
   key: string
@@ -17,6 +18,12 @@ export function newCertificate(name: string): PfxFile {
   const signature = der(0x03, Buffer.of(0), sign('sha256', body, privateKey))
   const certificate = new X509Certificate(der(0x30, body, algorithm, signature))
   return { key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), pem: certificate.toString() }
+}
+
+/** `xml` with a signature of the element with that Id. */
+export function signedXml(xml: string, id: string): string {
+  const { key, pem } = newCertificate('EMITENTE LTDA:11222333000181')
+  return signEnveloped(xml, id, createPrivateKey(key), new X509Certificate(pem))
 }
 
 function der(tag: number, ...parts: Buffer[]): Buffer {

@@ -1,12 +1,19 @@
+import { readFile } from 'node:fs/promises'
+import { gzipSync } from 'node:zlib'
+import { status } from '@vigia/dfe/families/statuses'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { signedXml } from '../../../tests/support/certificates.ts'
 import { createDatabase } from '../../../tests/support/database.ts'
+import { findSamples } from '../../../tests/support/samples.ts'
 import type { Database } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
 import { newWorkspace } from '../platform/testing.ts'
 import type { Arrival } from './arrival.ts'
 import { searchDocuments } from './list/list.ts'
+import { readArrival } from './reading/read.ts'
+import { rebuildProjection } from './rebuild.ts'
 import { receive } from './receive.ts'
 import { arrive, chaveOf, company, corrupted, evento, nfeProc, resEvento, resNFe } from './testing.ts'
 
@@ -50,7 +57,7 @@ async function picture() {
   return inWorkspace({ db }, workspaceId, async ({ db }) => ({
     documents: (
       await sql`select d.chave, d.nsu::text, d.number::float8 as number, d.series, d.issued_at, d.issued_offset, d.roles, d.status, d.base_status, d.event_code, d.event_text,
-                       d.complete, d.amount, d.nat_op, s.tax_id, s.name
+                       d.complete, d.proof, d.amount, d.nat_op, s.tax_id, s.name
                   from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
                  where d.workspace_id = ${workspaceId} order by d.chave`.execute(db)
     ).rows,
@@ -144,6 +151,37 @@ test('the complete note replaces its summary and never the other way round', asy
   await page([arrive(3, resNFe())])
   expect(await only()).toMatchObject({ complete: true, status: 2, nsu: '2' })
   expect(await countersAreExact()).toBe(true)
+})
+
+test.each([
+  { which: 'a protocol', given: [0, 1, 2, 1], base_status: status.authorized },
+  { which: 'no protocol', given: [0, 2], base_status: status.noProtocol },
+])('the proved copy with $which is shown and told, whichever comes first', async ({ given, base_status }) => {
+  const cases = findSamples('cases')
+  const signable = nfeProc().replace('<ide>', '<ide><cUF>35</cUF><cNF>00000007</cNF><tpEmis>1</tpEmis>')
+  const proved = cases
+    ? await readFile(`${cases}/03-signed-protocol/procNFe.xml`, 'utf8')
+    : signedXml(signable, `NFe${chaveOf()}`)
+  const altered = proved.replace(/<natOp>[^<]*/, '<natOp>OUTRA')
+  const bare = proved.replace(/<protNFe.*<\/protNFe>/, '')
+  const copies = given.map((which, index) =>
+    readArrival({ nsu: BigInt(index + 1), schema: 'x', content: gzipSync([altered, proved, bare][which]!) }),
+  )
+  const shown = { nsu: '2', proof: 'proved', base_status }
+  const changes = () =>
+    inWorkspace({ db }, workspaceId, ({ db }) => db.selectFrom('document_change').select('kind').execute())
+  for (const [order, changed] of [
+    [copies, 2],
+    [copies.toReversed(), given.length / 2],
+  ] as const) {
+    ;({ workspaceId, companyId } = await newCompany())
+    for (const copy of order) await page([copy])
+    expect(await only()).toMatchObject(shown)
+    expect(await changes()).toHaveLength(changed)
+    expect(await countersAreExact()).toBe(true)
+    await rebuildProjection({ db, log }, { workspaceId, companyId, cnpj: company })
+    expect(await only()).toMatchObject(shown)
+  }
 })
 
 test('an event of ours that was registered before counts from when the authority says, until its registration comes', async () => {

@@ -1,3 +1,4 @@
+import type { Proof } from '@vigia/dfe/proof'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { runs } from '../../../tests/support/seed.ts'
@@ -49,11 +50,18 @@ const placeOf = ({ issued_at, amount, roles, status }: Omit<Move, 'sign'>) =>
 const withoutFacts = ({ search: _, ...row }: ProjectedDocument) => ({ ...row, own_answers: null })
 const withoutTexts = ({ happened_at: _, ...row }: EventRow) => row
 
+const proofs = fc.array(fc.constantFrom<Proof>('proved', 'hidden', 'altered'), { minLength: 1, maxLength: 8 })
+
 test('whatever comes in whatever order and pages, the rows are those of one page with everything', () => {
   fc.assert(
-    fc.property(story, fc.integer({ min: 1, max: 8 }), ({ order, repeated }, size) => {
+    fc.property(story, fc.integer({ min: 1, max: 8 }), proofs, ({ order, repeated }, size, proofs) => {
+      const provedArrivalOf = (copy: (typeof order)[number]): Arrival => {
+        const arrival = arrivalOf(copy)
+        const isProved = copy.what === 'document' && !copy.summary
+        return isProved ? { ...arrival, proof: proofs[copy.nsu % proofs.length]! } : arrival
+      }
       for (const to of [0, 1]) {
-        const arrivals = [...order, ...repeated].filter((copy) => copy.to === to).map(arrivalOf)
+        const arrivals = [...order, ...repeated].filter((copy) => copy.to === to).map(provedArrivalOf)
         const pages = Array.from({ length: Math.ceil(arrivals.length / size) }, (_, index) => {
           const page = arrivals.slice(index * size, (index + 1) * size)
           return [...new Map(page.map((arrival) => [arrival.nsu, arrival])).values()]

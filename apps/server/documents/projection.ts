@@ -16,8 +16,8 @@ import {
   type DisplayedStanding,
   type EventClaim,
   effectOf,
-  heaviestStatus,
   standingOf,
+  statusOfCopies,
   undoneOf,
 } from './standing.ts'
 
@@ -83,7 +83,7 @@ export interface EventRow extends EventClaim {
 /** Stored state of a document for which something arrived. */
 export type ExistingDocument = Pick<
   DocumentCopy,
-  'chave' | 'nsu' | 'complete' | 'issued_at' | 'authorized_at' | 'amount'
+  'chave' | 'nsu' | 'complete' | 'proof' | 'issued_at' | 'authorized_at' | 'amount'
 > &
   DisplayedStanding & { own_answers: OwnAnswer[] | null }
 /** Stored state of an event of such a document. */
@@ -193,7 +193,7 @@ function addDocument(
   if (all.length === 0) return
   const best = bestCopy<ExistingDocument | ArrivedRows['documents'][number]>(all)
   // A copy that is not the best may still add a role or a heavier status (a summary of a cancelled note).
-  const base_status = heaviestStatus([...all.map(({ base_status }) => base_status), ...statuses])
+  const base_status = statusOfCopies(best.base_status, [...all.map(({ base_status }) => base_status), ...statuses])
   const roles = all.reduce((mask, { roles }) => mask | roles, 0)
   const standing = stand({ base_status, roles }, best)
   if ('search' in best) changes.documents.push({ ...best, ...standing })
@@ -210,7 +210,7 @@ const authorised = 100
 
 function changesOf(
   before: ExistingDocument | undefined,
-  { complete }: Pick<DocumentCopy, 'complete'>,
+  { complete, nsu }: Pick<DocumentCopy, 'complete' | 'nsu'>,
   standing: DisplayedStanding,
 ): ChangeKind[] {
   const isCancelled = standing.status === status.cancelled && before?.status !== status.cancelled
@@ -219,7 +219,7 @@ function changesOf(
   // Completion tells already that a summary became an authorised note.
   const isStanding = isCompleted
     ? standing.event_code !== before.event_code && standing.event_code !== authorised
-    : !isShownSame(before, standing)
+    : !isShownSame(before, standing) || (complete && nsu !== before.nsu)
   return [
     ...(isCompleted ? ['completed' as const] : []),
     ...(isCancelled ? ['cancelled' as const] : isStanding ? ['standing' as const] : []),

@@ -77,7 +77,7 @@ const nowhere = -1n
 async function forget(db: Database, company: Recipient): Promise<void> {
   await sql`delete from document_event where ${ofCompany(company)}`.execute(db)
   await sql`update document set nsu = ${nowhere}, complete = false, roles = 0, status = ${status.summary}, base_status = ${status.summary},
-                    event_code = 0, event_text = null, corrects = null
+                    event_code = 0, event_text = null, corrects = null, authorized_at = null
              where ${ofCompany(company)}`.execute(db)
 }
 

@@ -2,6 +2,7 @@ import { families } from '@vigia/dfe/families/all'
 import { otherWeight } from '@vigia/dfe/families/events'
 import type { EventKind } from '@vigia/dfe/families/family'
 import { status } from '@vigia/dfe/families/statuses'
+import type { Proof } from '@vigia/dfe/proof'
 
 // The status of a document from its copies and events in any order of arrival: docs/decisions/0012-what-an-event-does.md.
 
@@ -64,20 +65,38 @@ const statusWeights: Partial<Record<number, number>> = {
 const replacedWeight = 3
 const weightOf = (status: number) => statusWeights[status] ?? replacedWeight
 
-/** The heaviest of what several copies say. */
-export function heaviestStatus(statuses: readonly number[]): number {
-  return statuses.reduce((heaviest, status) => (weightOf(status) > weightOf(heaviest) ? status : heaviest))
+/** Status by all copies of a document: the heaviest, but only the best copy says that it is authorised. */
+export function statusOfCopies(best: number, others: readonly number[]): number {
+  return others.reduce(
+    (heaviest, other) => (other !== status.authorized && weightOf(other) > weightOf(heaviest) ? other : heaviest),
+    best,
+  )
 }
 
 // Positions below 0 have no NSU, or one that another document took: that document goes first.
 const byPosition = (a: bigint, b: bigint) => Number(a < 0n) - Number(b < 0n) || compare(a, b)
 
-/** Best of several copies of a document: complete before summary, then the first position. */
-export function bestCopy<Copy extends { complete: boolean; nsu: bigint }>(copies: readonly Copy[]): Copy {
-  return copies.reduce((best, copy) =>
-    copy.complete === best.complete ? (byPosition(copy.nsu, best.nsu) < 0 ? copy : best) : copy.complete ? copy : best,
-  )
+interface DocumentCopy {
+  complete: boolean
+  proof: Proof | null
+  /** By the protocol. */
+  authorized_at: string | null
+  nsu: bigint
 }
+
+/** Best of several copies of a document: complete, proved, with protocol, then the first position. */
+export function bestCopy<Copy extends DocumentCopy>(copies: readonly Copy[]): Copy {
+  return copies.reduce((best, copy) => (byWorth(copy, best) < 0 ? copy : best))
+}
+
+// A signature that holds, one of which that cannot be told, one that does not.
+const distrust = ({ proof }: DocumentCopy) => (proof === 'proved' ? 0 : proof === null || proof === 'hidden' ? 1 : 2)
+
+const byWorth = (a: DocumentCopy, b: DocumentCopy) =>
+  Number(b.complete) - Number(a.complete) ||
+  distrust(a) - distrust(b) ||
+  Number(a.authorized_at === null) - Number(b.authorized_at === null) ||
+  byPosition(a.nsu, b.nsu)
 
 /** The best copy of each event: registered before refused, its own registration before a duplicate, complete first, then the first position. */
 export function bestEvents<Event extends EventClaim>(copies: readonly Event[]): Event[] {

@@ -145,7 +145,7 @@ export async function loadExisting(
   // Documents and events in one round trip; what JSON numbers do not hold exactly comes as text.
   const { rows } = await sql<{ documents: Stored<ExistingDocument>[]; events: Stored<ExistingEvent>[] }>`
     select (select coalesce(json_agg(d), '[]')
-              from (select chave, nsu::text, complete, issued_at, authorized_at, amount::text, own_answers, ${list(standingNames)} from ${found}) d) as documents,
+              from (select chave, nsu::text, complete, proof, issued_at, authorized_at, amount::text, own_answers, ${list(standingNames)} from ${found}) d) as documents,
            (select coalesce(json_agg(e), '[]')
               from (select chave, undone, author, ${list(claimNames.filter((name) => name !== 'nsu'))}, nsu::text
                 from document_event where ${wanted}) e) as events`.execute(db)

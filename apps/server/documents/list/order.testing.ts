@@ -30,7 +30,7 @@ export interface Copy {
 export interface CopyDraft extends Copy {
   what: 'document'
   summary: boolean
-  situation: 'authorized' | 'denied' | 'cancelled'
+  situation: 'authorized' | 'denied' | 'cancelled' | 'no-protocol'
 }
 export interface EventCopy extends Copy {
   what: 'event'
@@ -99,10 +99,11 @@ export function arrivalOf(copy: CopyDraft | EventCopy): Arrival {
 
 function documentXml(copy: CopyDraft): string {
   const common = { number: copy.number + 1, issuedAt: issuedAt(copy.number), amount: amountOf(copy) }
-  const cStat = { authorized: '100', denied: '302', cancelled: '101' }[copy.situation]
-  if (copy.type === 'cte') return cteProc({ ...transports[copy.number]!, ...common, cStat })
-  if (!copy.summary) return nfeProc({ ...notes[copy.number]!, ...common, cStat })
-  const cSitNFe = { authorized: '1', denied: '2', cancelled: '3' }[copy.situation]
+  const cStat = { authorized: '100', denied: '302', cancelled: '101', 'no-protocol': '' }[copy.situation]
+  const whole = (xml: string) => (cStat ? xml : xml.replace(/<prot(NFe|CTe) .*<\/prot\1>/, ''))
+  if (copy.type === 'cte') return whole(cteProc({ ...transports[copy.number]!, ...common, cStat }))
+  if (!copy.summary) return whole(nfeProc({ ...notes[copy.number]!, ...common, cStat }))
+  const cSitNFe = { authorized: '1', denied: '2', cancelled: '3', 'no-protocol': '1' }[copy.situation]
   return resNFe({ issuer: notes[copy.number]!.issuer, ...common, cSitNFe })
 }
 
@@ -140,7 +141,10 @@ const documentCopy = fc
     place,
     type: fc.constantFrom<Service>('nfe', 'cte'),
     summary: fc.boolean(),
-    situation: fc.constantFrom('authorized', 'authorized', 'authorized', 'authorized', 'denied', 'cancelled'),
+    situation: fc.constantFrom(
+      ...['authorized' as const, 'authorized' as const, 'authorized' as const],
+      ...['no-protocol' as const, 'denied' as const, 'cancelled' as const],
+    ),
   })
   .map(
     ({ place, type, summary, situation }) =>
