@@ -3,12 +3,12 @@ import type { getCompleteness } from '@vigia/contract/companies'
 import type { RouteData } from '@vigia/contract/route'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { showOnly } from '../companies/testing.ts'
 import { createPrinter } from '../documents/print/printer.ts'
 import { readArrival } from '../documents/reading/read.ts'
 import { receive } from '../documents/receive.ts'
-import { chaveOf } from '../documents/testing.ts'
+import { arrive, chaveOf, nfeProc } from '../documents/testing.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import type { FileResponse } from '../platform/http/http.ts'
@@ -252,7 +252,10 @@ describe('a company', () => {
       // Its position was fetched whole meanwhile, and that of the next one is still missing.
       readArrival({ nsu: 8n, schema: 'resNFe_v1.01.xsd', content: damaged }),
       readArrival({ nsu: 9n, schema: 'resNFe_v1.01.xsd', content: damaged }),
+      // The database refuses its value.
+      arrive(10, nfeProc({ amount: '9999999999999.999' })),
     ]
+    const refused = vi.spyOn(ctx.log, 'error')
     await inWorkspace(ctx, company.workspaceId, ({ db }) =>
       receive({ ...ctx, db }, { ...company, cnpj: ours }, 'nfe', arrivals),
     )
@@ -260,12 +263,13 @@ describe('a company', () => {
       sql`insert into capture_gap (line_id, from_nsu, to_nsu) select id, 9, 9 from capture_line
            where cnpj = ${ours} and service = 0`.execute(db),
     )
-    expect((await told(company)).mensagem).toMatch(/2 arquivos recebidos não puderam .*: a completude mostra quais\.$/)
+    expect(refused).toHaveBeenCalledWith(expect.objectContaining({ nsu: '10' }), 'a document is kept as bytes only')
+    expect((await told(company)).mensagem).toMatch(/3 arquivos recebidos não puderam .*: a completude mostra quais\.$/)
     const { data: companies } = await run<{ data: { id: string }[] }>('obter-empresas', {}, company)
     const { id } = companies[0]!
     const { data } = await run<{ data: RouteData<typeof getCompleteness> }>('completude', { id }, company)
     expect(data[0]).toMatchObject({
-      totalNaoLidos: 2,
+      totalNaoLidos: 3,
       naoLidos: [
         {
           nsu: '7',
@@ -275,6 +279,7 @@ describe('a company', () => {
           motivo: expect.stringMatching(/\.$/),
         },
         { nsu: '9', esquema: 'resNFe_v1.01.xsd', chave: null, motivo: expect.stringMatching(/corrompido/) },
+        { nsu: '10', chave: chaveOf(), motivo: expect.stringMatching(/não conseguimos lê-lo por inteiro/) },
       ],
     })
     const fetchFile = (nsu: string) => run<FileResponse>('arquivo-nao-lido', { id, servico: 'nfe', nsu }, company)
