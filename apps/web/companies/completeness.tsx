@@ -118,7 +118,7 @@ function UnreadableFiles({ companyId, service, files, total }: UnreadableFilesPr
         {files.map(({ nsu, esquema, recebidoEm, chave, motivo }) => (
           <li key={nsu} className="flex flex-wrap items-center justify-between gap-x-4 border-line border-t py-1.5">
             <span className="min-w-0 break-words">
-              <span className="tabular-nums">{`NSU ${nsu} · ${esquema} · ${formatInstantDate(recebidoEm)}`}</span>
+              <span className="tabular-nums">{`${nsu.startsWith('-') ? 'Sem NSU próprio' : `NSU ${nsu}`} · ${esquema} · ${formatInstantDate(recebidoEm)}`}</span>
               {chave && (
                 <span className="block text-sm tabular-nums">{`Chave ${familyById(service).key.format(chave)}`}</span>
               )}

@@ -237,7 +237,7 @@ describe('the ZIP', () => {
     const { id } = await newCompany('SOL')
     const { id: other } = await newCompany('LUA', '12ABC34501DE36')
     await store(id, 'nfe', [arrive(1, note(1)), arrive(2, '<nfeProc>nada'), arrive(3, '<nfeProc>antes')])
-    await store(other, 'nfe', [arrive(2, '<nfeProc>nada')], '12ABC34501DE36')
+    await store(other, 'nfe', [arrive(2, `<chNFe>${chaveOf()}</chNFe>`)], '12ABC34501DE36')
     await owner.query(
       `update receipt set received_at = '2019-12-31T23:00:00-03:00' where workspace_id = $1 and nsu = 3`,
       [workspaceId],
@@ -248,7 +248,7 @@ describe('the ZIP', () => {
       expect.stringMatching(
         /^- NSU 2 de SOL \(.*\), recebido em \d\d\/\d\d\/\d{4} às .*: não pôde ser lido, e não sabemos/,
       ),
-      expect.stringMatching(/^- NSU 2 de LUA /),
+      expect.stringMatching(`^- NSU 2 de LUA .*: não pôde ser lido; a chave que está nele é ${chaveOf()}\\.`),
     ])
     await store(id, 'cte', [arrive(1, cteProc({ payer: cnpj }))])
     expect(await missing({ TipoDFe: 2 })).toMatch(/^Nada\./)
