@@ -28,9 +28,6 @@ import { hasPasskeys } from './webauthn.ts'
 const networkLimit: Limit = { name: 'cadastro', times: 300, withinMs: 3_600_000 }
 // Limit over all networks: each sign-up sends a mail to an address that anybody may have typed.
 const installationLimit: Limit = { name: 'cadastros', times: 3_000, withinMs: 3_600_000 }
-// Half of them is kept for networks that made none.
-const firstLimit: Limit = { name: 'primeiro cadastro', times: 1, withinMs: 3_600_000 }
-const furtherLimit: Limit = { name: 'cadastros seguintes', times: installationLimit.times / 2, withinMs: 3_600_000 }
 const existingLimit: Limit = { name: 'conta existente', times: 1, withinMs: 3_600_000 }
 
 interface NewAccount {
@@ -55,12 +52,7 @@ export async function signUp(
   const email = account.email.toLowerCase()
   refuseGuessable({ config }, account.password)
   refuseOwnEmail({ config }, account.password, email)
-  const isFirst = await mayTry({ db }, firstLimit, networkOf(caller.address))
-  const count = async () => {
-    if (!isFirst) await countTry({ db }, furtherLimit, '')
-    await countTry({ db }, installationLimit, '')
-  }
-  await count().catch((error: unknown) => {
+  await countTry({ db }, installationLimit, '').catch((error: unknown) => {
     if (error instanceof AppError)
       log.warn({ limit: installationLimit }, 'sign-ups are refused: there were too many within the hour')
     throw error

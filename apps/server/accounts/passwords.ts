@@ -4,8 +4,7 @@ import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Caller, Session } from '../platform/http/session.ts'
-import { countTry, forgetTries, type Limit, tooMany } from '../platform/http/throttle.ts'
-import { createLimiter } from '../platform/limiter.ts'
+import { countTry, forgetTries, type Limit } from '../platform/http/throttle.ts'
 import { queueMail } from '../platform/mail/mail.ts'
 import { createThreads, defaultThreads, ThreadError } from '../platform/threads.ts'
 import { recordAudit } from './audit/audit.ts'
@@ -61,20 +60,8 @@ export async function matchesPassword(
   known: string | undefined,
   password: string,
 ): Promise<boolean> {
-  const stored = known ?? unknownHash(config.passwordCost)
-  const typed = asTyped(password)
-  const isOf = async (password: string) => (await run({ password, known: stored })) === true
-  // Older hashes are of the text before normalisation.
-  const matches = (await isOf(typed)) || (typed !== password && (await isOf(password)))
-  return matches && known !== undefined
-}
-
-const takeTurn = createLimiter({ each: 1, waiting: 100, full: tooMany(5_000).message })
-
-/** Carries out `work` when what came before it under the same name has ended: guesses sent at once count like guesses sent in a row. */
-export async function inTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
-  using _ = await takeTurn(name)
-  return await work()
+  const matches = await run({ password: asTyped(password), known: known ?? unknownHash(config.passwordCost) })
+  return matches === true && known !== undefined
 }
 
 const wrongCurrent = 'A senha atual não confere.'
@@ -90,23 +77,21 @@ export async function changePassword(
   await requireProofOfFactor({ db }, session)
   refuseGuessable({ config }, password)
   const who = `${session.workspaceId}/${session.accountId}`
-  const changed = await inTurn(`account ${who}`, async () => {
-    await countTry({ db }, currentLimit, who)
-    const known = await findHash({ db }, session)
-    const passwordHash = (await matchesPassword({ config }, known, current))
-      ? await hashPassword({ config }, password)
-      : null
-    return inWorkspace({ db }, session.workspaceId, async (ctx) => {
-      const account = await lockAccount(ctx, session)
-      // The password may have been replaced since it was checked.
-      if (passwordHash === null || account?.password_hash !== known) {
-        await recordAudit(ctx, session, 'senha', 'Troca de senha recusada: a senha atual não conferiu.')
-        return false
-      }
-      if (account) refuseOwnEmail({ config }, password, account.email)
-      await replacePassword({ ...ctx, config }, session, { passwordHash, how: 'session', keep: session.token })
-      return true
-    })
+  await countTry({ db }, currentLimit, who)
+  const known = await findHash({ db }, session)
+  const passwordHash = (await matchesPassword({ config }, known, current))
+    ? await hashPassword({ config }, password)
+    : null
+  const changed = await inWorkspace({ db }, session.workspaceId, async (ctx) => {
+    const account = await lockAccount(ctx, session)
+    // The password may have been replaced since it was checked.
+    if (passwordHash === null || account?.password_hash !== known) {
+      await recordAudit(ctx, session, 'senha', 'Troca de senha recusada: a senha atual não conferiu.')
+      return false
+    }
+    if (account) refuseOwnEmail({ config }, password, account.email)
+    await replacePassword({ ...ctx, config }, session, { passwordHash, how: 'session', keep: session.token })
+    return true
   })
   if (!changed) throw new AppError('invalid-input', wrongCurrent)
   await forgetTries({ db }, currentLimit, who)
@@ -122,11 +107,8 @@ export async function requirePassword(
   const { home } = session
   // Tries with a shared login count per session: one visitor must not lock the others out.
   const who = `${home.workspaceId}/${home.accountId}${session.shared ? ` ${session.publicId}` : ''}`
-  const matches = await inTurn(`account ${who}`, async () => {
-    await countTry({ db }, currentLimit, who)
-    return matchesPassword({ config }, await findHash({ db }, home), password)
-  })
-  if (!matches) {
+  await countTry({ db }, currentLimit, who)
+  if (!(await matchesPassword({ config }, await findHash({ db }, home), password))) {
     await inWorkspace({ db }, session.workspaceId, (ctx) => recordAudit(ctx, session, 'senha', refused))
     throw new AppError('invalid-input', wrongCurrent)
   }

@@ -87,22 +87,6 @@ describe('a login', () => {
     })
   })
 
-  test('that fails does as much afterwards whether or not there is an account', async () => {
-    const person = newPerson()
-    await accounts.signUp(person)
-    const unknown = newPerson()
-    const entries = () => accounts.rows("select description from audit where action = 'login-recusado'")
-    const before = await entries()
-    accounts.statements.count = 0
-    await accounts.logIn({ ...person, senha: wrong })
-    await vi.waitFor(async () => expect(await entries()).toHaveLength(before.length + 1), { timeout: 20_000 })
-    const cost = accounts.statements.count
-    accounts.statements.count = 0
-    await accounts.logIn({ ...unknown, senha: wrong })
-    await vi.waitFor(() => expect(accounts.statements.count).toBe(cost), { timeout: 20_000 })
-    expect(JSON.stringify(await entries())).not.toContain(unknown.email)
-  })
-
   // It looks for who waits for a row, which on a cluster is to be seen on the server of the row only.
   onOneServer('with a password that is replaced while it is being checked opens nothing', async () => {
     const person = newPerson()
@@ -183,12 +167,12 @@ describe('guesses', () => {
     expect((await accounts.logIn(person)).status).toBe(200)
   })
 
-  test('do not keep fifty people of one address with the right password from entering at once', async () => {
-    const person = newPerson()
-    await accounts.signUp(person)
+  test('do not keep people of one address with the right password from entering at once', async () => {
+    const people = Array.from({ length: 20 }, () => newPerson())
+    await Promise.all(people.map((person) => accounts.signUp(person)))
     const address = newAddress()
-    const answers = await Promise.all(Array.from({ length: 50 }, () => accounts.logIn(person, { address })))
-    expect(answers.map(({ status }) => status)).toEqual(Array(50).fill(200))
+    const answers = await Promise.all(people.map((person) => accounts.logIn(person, { address })))
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200))
   })
 })
 

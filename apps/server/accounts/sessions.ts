@@ -2,7 +2,7 @@ import type * as contract from '@vigia/contract/accounts'
 import { describeDevice } from '@vigia/contract/text'
 import { sql } from 'kysely'
 import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
-import { asOperator, beforeCommit, enterWorkspace, inWorkspace } from '../platform/database.ts'
+import { enterWorkspace, inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { DataOf } from '../platform/http/http.ts'
 import type { Caller, Session } from '../platform/http/session.ts'
@@ -12,7 +12,7 @@ import { uuidOf } from '../platform/text.ts'
 import { recordAudit } from './audit/audit.ts'
 import { isWrittenTo } from './email-proof.ts'
 import { findPasskeys } from './passkeys.ts'
-import { inTurn, lockAccount, matchesPassword, requirePassword } from './passwords.ts'
+import { lockAccount, matchesPassword, requirePassword } from './passwords.ts'
 import { atHome, inEachPlace, type Place, placesOf } from './places.ts'
 import { findSecondFactor, takeCode, wrongCode } from './second-factor.ts'
 import { deleteSessions } from './session-ends.ts'
@@ -57,29 +57,24 @@ export async function logIn(
 ): Promise<OpenedSession | null> {
   const email = credentials.email.toLowerCase()
   const network = networkOf(caller.address)
-  const report = (error: unknown) => log.error({ err: error }, 'a refused login could not be written down')
-  const check = async (account: KnownAccount | null, who: string) => {
-    // Counted before it is known to fail, so that several processes together allow no more.
-    await countTry({ db }, loginLimit, who)
-    const matches = await matchesPassword({ config }, account?.passwordHash, credentials.password)
-    if (account && matches) {
-      const withFactor = await requireCode({ db, config, vault }, account, credentials.code, caller)
-      await forgetTries({ db }, loginLimit, who)
-      const opened = await openSession({ db, config }, { ...account, email }, caller, { withFactor })
-      if (opened) return opened
-    }
-    await countTry({ db }, networkLimit, network)
-    // After the answer, whose time must not tell that there is an account.
-    setImmediate(() => void noteRefusal({ db }, account, email, caller).catch(report))
-    return null
+  await requireUnderLimit({ db }, networkLimit, network)
+  const account = await findAccount({ db }, email)
+  // Tries with a shared login count per network: one visitor must not lock the others out.
+  const who = account?.shared ? `${email} ${network}` : email
+  // Counted before it is known to fail, so that guesses sent at once count like guesses in a row.
+  await countTry({ db }, loginLimit, who)
+  const matches = await matchesPassword({ config }, account?.passwordHash, credentials.password)
+  if (account && matches) {
+    const withFactor = await requireCode({ db, config, vault }, account, credentials.code, caller)
+    await forgetTries({ db }, loginLimit, who)
+    const opened = await openSession({ db, config }, { ...account, email }, caller, { withFactor })
+    if (opened) return opened
   }
-  return inTurn(`network ${network}`, async () => {
-    await requireUnderLimit({ db }, networkLimit, network)
-    const account = await findAccount({ db }, email)
-    // Tries with a shared login count per network: one visitor must not lock the others out.
-    const who = account?.shared ? `${email} ${network}` : email
-    return inTurn(`e-mail ${who}`, () => check(account, who))
-  })
+  await countTry({ db }, networkLimit, network)
+  // After the answer, whose time must not tell that there is an account.
+  const report = (error: unknown) => log.error({ err: error }, 'a refused login could not be written down')
+  if (account) setImmediate(() => void noteRefusal({ db }, account, email, caller).catch(report))
+  return null
 }
 
 /** A session that has just begun. */
@@ -357,28 +352,15 @@ async function endOldest(
   await deleteSessions({ db }, workspaceId, oldest)
 }
 
-// The audit of a borrowed workspace takes the entry of an e-mail without an account and loses it before the commit: the next call must not be faster.
 async function noteRefusal(
   ctx: WithDatabase,
-  account: KnownAccount | null,
+  { workspaceId, shared }: KnownAccount,
   email: string,
-  caller: Caller,
+  { address }: Caller,
 ): Promise<void> {
-  // Asked for also where there is an account: both ways take the same time.
-  const borrowed = await asOperator(ctx, async ({ db }) => {
-    const { rows } = await sql<{ id: number }>`select id from workspace limit 1`.execute(db)
-    return rows[0]?.id
-  })
-  const workspaceId = account?.workspaceId ?? borrowed
-  if (workspaceId === undefined) return
-  const actor = { workspaceId, accountName: stranger, address: account?.shared ? undefined : caller.address }
-  const end = account ? sql`release savepoint refusal` : sql`rollback to savepoint refusal`
-  await inWorkspace(ctx, workspaceId, async (ctx) => {
-    await sql`savepoint refusal`.execute(ctx.db)
-    await recordAudit(ctx, actor, 'login-recusado', `Login de ${email} recusado: a senha não conferiu.`)
-    // Runs after the entry: both are of one lock.
-    beforeCommit(ctx, { lock: 'audit', workspaceId }, async () => void (await end.execute(ctx.db)))
-  })
+  const actor = { workspaceId, accountName: stranger, address: shared ? undefined : address }
+  const sentence = `Login de ${email} recusado: a senha não conferiu.`
+  await inWorkspace(ctx, workspaceId, (ctx) => recordAudit(ctx, actor, 'login-recusado', sentence))
 }
 
 /** The name in the audit of a person who has not logged in. */
