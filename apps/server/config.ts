@@ -375,7 +375,7 @@ function sefazConfig(env: Environment, dataDir: string, cwd: string) {
     /** Maximum wait for a response. */
     answerMs: 60_000,
     /** Maximum of conversations with the authority, over all processes. */
-    conversations: 32,
+    conversations: 12,
   }
 }
 

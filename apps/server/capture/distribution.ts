@@ -1,11 +1,10 @@
 import type { Connection } from '@vigia/sefaz/connection'
 import type { DistributionRequest, DistributionResponse } from '@vigia/sefaz/distribution'
-import { isOfTheHost, SefazError } from '@vigia/sefaz/error'
+import { SefazError } from '@vigia/sefaz/error'
 import type { Context, WithConfig } from '../platform/context.ts'
 import { nsuText, type ServiceCode, serviceOf } from '../platform/service.ts'
 import { noteAnswer, noteFailure } from '../sefaz/circuit.ts'
 import type { QueryOutcome } from '../sefaz/ledger.ts'
-import { notePace } from '../sefaz/pace.ts'
 import { sources } from './sources.ts'
 
 /** How long a service that says it is down is left alone: 108 is for a short while, 109 for an unknown one (NT 2014.002). */
@@ -36,11 +35,9 @@ export async function send(
       cnpj: line.cnpj,
       query: textOf(query),
     })
-    notePace(sefaz, response.durationMs)
     return { response, durationMs: response.durationMs }
   } catch (error) {
     if (!(error instanceof SefazError)) throw error
-    if (isOfTheHost(error)) notePace(sefaz, null)
     return { error, durationMs: performance.now() - startedAt }
   }
 }

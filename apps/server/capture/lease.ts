@@ -7,7 +7,6 @@ import { holdLock } from '../platform/locks.ts'
 import { announce } from '../platform/outbox.ts'
 import { type ServiceCode, serviceOf } from '../platform/service.ts'
 import type { Tables } from '../platform/tables.ts'
-import { conversationsNow } from '../sefaz/pace.ts'
 import type { Changed } from './announcements.ts'
 import type { ConversationState, Decision } from './rules.ts'
 
@@ -94,7 +93,7 @@ async function claim(
     await holdLock({ db }, 'lineClaims')
     await prepareClaim(db)
     const { held, due } = await survey(db, lanes)
-    const places = conversationsNow(config.sefaz)
+    const places = config.sefaz.conversations
     if (Object.values(held).reduce((sum, count) => sum + count, 0) >= places + extraPlaces) return null
     const open = lanesFor(held).filter(
       (lane) =>
@@ -174,26 +173,25 @@ export async function holdCursor(
   return held
 }
 
-/** Changes a held line and renews its lease, or throws `LeaseLost`. Returns the time, the unsettled query and the cursor. */
+/** Changes a held line and renews its lease, or throws `LeaseLost`. Returns the unsettled query and the cursor. */
 export async function holdLine(
   { db }: WithDatabase,
   line: Pick<CaptureLine, 'id' | 'leaseBy' | 'leaseMs'>,
   change: UpdateObject<Tables, 'capture_line'>,
-): Promise<{ at: string; askedAt: Date | null; lastNsu: bigint }> {
+): Promise<{ askedAt: Date | null; lastNsu: bigint }> {
   const row = await db
     .updateTable('capture_line')
     .set({ lease_until: fromNow(line.leaseMs), ...change, ...troubleSince(change) })
     .where('id', '=', line.id)
     .where('lease_by', '=', line.leaseBy)
     .returning(['service', 'state', 'message', 'told_state as told'])
-    .returning([sql<string>`now()::text`.as('at'), sql<Date | null>`old.asked_at`.as('askedAt')])
-    .returning(sql<bigint>`old.last_nsu`.as('lastNsu'))
+    .returning([sql<Date | null>`old.asked_at`.as('askedAt'), sql<bigint>`old.last_nsu`.as('lastNsu')])
     .executeTakeFirst()
   if (!row) throw leaseLost(line)
-  const { service, state, message, told, at, askedAt, lastNsu } = row
+  const { service, state, message, told, askedAt, lastNsu } = row
   if (change.state !== undefined && state !== told)
     await announceState({ db }, line, { service: serviceOf(service), before: told, state, message })
-  return { at, askedAt, lastNsu }
+  return { askedAt, lastNsu }
 }
 
 // One trouble may become another, as when a block follows failures: it lasts since the first.

@@ -204,9 +204,9 @@ describe('the check of the access', () => {
     const holder = (await findHolder(ctx, line, 'conferir o acesso (consNSU)'))!
     const { nfe, cte } = ctx.config.sefaz.endpoints.distribution
     for (const url of [nfe, cte]) await noteFailure(ctx, url, 'timeout', 600_000)
-    expect(await noteQueryAs(ctx, line, holder, { NSU: 1n })).toBeNull()
-    expect(await noteQueryAs(ctx, line, holder, { NSU: 1n }, { inOutage: true })).not.toBeNull()
+    expect(await noteQueryAs(ctx, line, holder, { NSU: 1n })).toBe(false)
+    expect(await noteQueryAs(ctx, line, holder, { NSU: 1n }, { inOutage: true })).toBe(true)
     await pause(ctx, company.workspaceId)
-    expect(await noteQueryAs(ctx, line, holder, { NSU: 1n }, { inOutage: true })).toBeNull()
+    expect(await noteQueryAs(ctx, line, holder, { NSU: 1n }, { inOutage: true })).toBe(false)
   })
 })

@@ -42,15 +42,13 @@ async function sendInTime(
   holder: Pick<Holder, 'uf'>,
   connection: Connection,
   query: Query,
-  announce: () => Promise<string | null>,
+  announce: () => Promise<boolean>,
 ): Promise<QueryOutcome | null> {
   const elapsedMs = stopwatch()
-  if (!(await ctx.storage.prove())) return null
-  const askedAt = await announce()
-  if (askedAt === null) return null
+  if (!(await ctx.storage.prove()) || !(await announce())) return null
   const lasts = () => elapsedMs() < line.leaseMs - ctx.config.sefaz.answerMs
   try {
-    return { ...(await send(ctx, line, holder, onlyWhile(connection, lasts), query)), askedAt }
+    return await send(ctx, line, holder, onlyWhile(connection, lasts), query)
   } catch (error) {
     if (!(error instanceof UnsentError)) throw error
     await inCapture(ctx, (ctx) => holdLine(ctx, line, { asked_at: null }))
@@ -58,19 +56,19 @@ async function sendInTime(
   }
 }
 
-/** Commits that a query leaves now, and returns when. Null: it may not, because of a pause or an outage (but `inOutage` looks into one). */
+/** Commits that a query leaves now. False: it may not, because of a pause or an outage (but `inOutage` looks into one). */
 export async function noteQueryAs(
   ctx: WithConfig,
   line: CaptureLine,
   holder: Pick<Holder, 'workspaceId' | 'companyId'>,
   query: Query,
   { inOutage = false } = {},
-): Promise<string | null> {
+): Promise<boolean> {
   return inCapture(ctx, async (ctx) => {
     // Locks the line before the row of its service, as all code does that locks both.
     await lockLine(ctx, line)
-    if (await isPaused(ctx, line, holder)) return null
-    if (!inOutage && !(await mayCall(ctx, distributionUrl(ctx, line.service)))) return null
+    if (await isPaused(ctx, line, holder)) return false
+    if (!inOutage && !(await mayCall(ctx, distributionUrl(ctx, line.service)))) return false
     return noteQuery(ctx, line, query)
   })
 }
@@ -86,15 +84,15 @@ async function isPaused(
   return rows[0]!.paused
 }
 
-/** Records that a query leaves now, and returns when, as the database writes it; `ctx.db` is a transaction of the capture. */
-export async function noteQuery(ctx: WithDatabase, line: CaptureLine, query: Query): Promise<string> {
+/** Records that a query leaves now; `ctx.db` is a transaction of the capture. */
+export async function noteQuery(ctx: WithDatabase, line: CaptureLine, query: Query): Promise<true> {
   const now = sql<Date>`now()`
   const chave = 'chNFe' in query ? query.chNFe : null
   // The same time in both columns marks a query for something that is missing.
-  const { at } = await holdCursor(ctx, line, {
+  await holdCursor(ctx, line, {
     asked_at: now,
     asked_chave: chave,
     ...(!('ultNSU' in query) && { gap_at: now }),
   })
-  return at
+  return true
 }

@@ -10,14 +10,7 @@ import { LeaseLost } from '../platform/jobs/loop.ts'
 import { nsuText } from '../platform/service.ts'
 import type { Tables } from '../platform/tables.ts'
 import { noteSilence, outageSentence } from '../sefaz/circuit.ts'
-import {
-  countFetched,
-  isFirstSinceRestore,
-  noteCall,
-  type QueryOutcome,
-  wasNoted,
-  wasResponseLost,
-} from '../sefaz/ledger.ts'
+import { countFetched, isFirstSinceRestore, noteCall, type QueryOutcome, wasResponseLost } from '../sefaz/ledger.ts'
 import { compareClocks } from '../sefaz/skew.ts'
 import { damagedPositions, deliverLate, deliverPage, readArrivals } from './delivery.ts'
 import { distributionUrl, reportResponse } from './distribution.ts'
@@ -306,28 +299,12 @@ export async function settleSurely(
     try {
       return await settle(ctx, line, query, outcome, options)
     } catch (error) {
-      // An earlier try was committed and only its reply was lost.
-      if (error instanceof LeaseLost && tries > 0 && (await isWritten(ctx, line, outcome))) {
-        // Somebody else may have it by now.
-        await inCapture(ctx, (ctx) => releaseLine(ctx, line, null)).catch((error: unknown) => {
-          if (!(error instanceof LeaseLost)) throw error
-        })
-        return { line, decision: null, waitMs: 0, released: true }
-      }
       ctx.storage.noteFailure(error)
       const waitMs = waitsMs[tries]
+      // Also where an earlier try was committed and only its reply was lost: the lease runs out, and the capture goes on from there.
       if (error instanceof LeaseLost || waitMs === undefined) throw error
       ctx.log.error({ err: error }, 'a response could not be written; trying again')
       await setTimeout(waitMs)
     }
   }
-}
-
-async function isWritten(
-  ctx: SettlementContext,
-  line: CaptureLine,
-  { askedAt, response }: QueryOutcome,
-): Promise<boolean> {
-  if (!askedAt || !response) return false
-  return inCapture(ctx, (ctx) => wasNoted(ctx, line, askedAt, response))
 }

@@ -28,7 +28,7 @@ export async function openInstallation() {
   const database = await createDatabase()
   const { sefaz, ...rest } = readConfig({}, process.cwd())
   const dataDir = join(tmpdir(), `vigia-capture-${crypto.randomUUID()}`)
-  const config = { ...rest, dataDir, sefaz: { ...sefaz, ...rhythm } }
+  const config = { ...rest, dataDir, sefaz: { ...sefaz, ...rhythm, conversations: 8 } }
   const process_ = (): TestContext => {
     const [db, log] = [openDatabase(database.url), createLogger('silent')]
     const storage = createStorage({ db, config, log }, async () => Number.POSITIVE_INFINITY)

@@ -465,11 +465,11 @@ describe('a response that cannot be stored', () => {
   test('is tried again, then counts as lost: the line waits and asks again', async () => {
     await newCompany(ctx)
     const line = await nfeLine()
-    const askedAt = await inTransaction((ctx) => noteQuery(ctx, line, { ultNSU: 0n }))
+    await inTransaction((ctx) => noteQuery(ctx, line, { ultNSU: 0n }))
     // The words of the server when a table cannot grow.
     await asOwner(`create function no_room() returns trigger language plpgsql as $$ begin raise sqlstate '53100'; end $$;
       create trigger no_room before insert on capture_call for each row execute function no_room()`)
-    const outcome = { response: answerOf(138, 50, 50), durationMs: 5, askedAt }
+    const outcome = { response: answerOf(138, 50, 50), durationMs: 5 }
     const process = installation.openProcess()
     const settling = settleSurely(process, line, query, outcome, { waitsMs: [1, 1] })
     await expect(settling).rejects.toMatchObject({ code: '53100' })
@@ -479,41 +479,6 @@ describe('a response that cannot be stored', () => {
     expect(await rowOf(line)).toMatchObject({ last_nsu: 0n, state: 'failed', asked_at: null, lease_by: null })
     expect((await rowOf(line)).allowedIn).toBeCloseTo(65, 0)
     expect(await inTransaction((ctx) => wasResponseLost(ctx, line))).toBe(true)
-  })
-
-  test.each([true, false])(
-    'but whose commit was only not confirmed is stored, and the line goes: the last %s',
-    async (last) => {
-      await newCompany(ctx)
-      const line = await nfeLine()
-      const askedAt = await inTransaction((ctx) => noteQuery(ctx, line, { ultNSU: 0n }))
-      const outcome = { response: answerOf(138, 50, 50), durationMs: 5, askedAt }
-      const db = losingFirst((work) => ctx.db.transaction().execute(work))
-      const settled = await settleSurely({ ...ctx, db }, line, query, outcome, { isLast: () => last, waitsMs: [1] })
-      expect(settled).toMatchObject({ released: true })
-      expect(await rowOf(line)).toMatchObject({ last_nsu: 50n, asked_at: null, lease_by: null })
-      expect(await callsOf(line)).toHaveLength(1)
-    },
-  )
-
-  test('that somebody else settled as lost is not taken for an earlier one like it', async () => {
-    await newCompany(ctx)
-    const line = await nfeLine()
-    const settle = async (process: TestContext) => {
-      const askedAt = await inTransaction((ctx) => noteQuery(ctx, line, { ultNSU: 0n }))
-      return settleSurely(
-        process,
-        line,
-        query,
-        { response: answerOf(137, 0, 0), durationMs: 5, askedAt },
-        { waitsMs: [1] },
-      )
-    }
-    await settle(ctx)
-    await asOwner(`update capture_call set at = at - interval '1 day' where line_id = ${line.id}`)
-    const db = losingFirst(() => change(line, { lease_by: crypto.randomUUID() }))
-    await expect(settle({ ...ctx, db })).rejects.toThrow(LeaseLost)
-    expect(await callsOf(line)).toHaveLength(1)
   })
 
   test('is not asked for', async () => {
@@ -527,25 +492,6 @@ describe('a response that cannot be stored', () => {
     expect(await rowOf(line)).toMatchObject({ asked_at: null })
   })
 })
-
-type Work = Parameters<ReturnType<typeof ctx.db.transaction>['execute']>[0]
-
-/** Database that loses its connection in the first transaction, after `happen`. */
-function losingFirst(happen: (work: Work) => Promise<unknown>): typeof ctx.db {
-  let isLost = false
-  return new Proxy(ctx.db, {
-    get: (target, name) => {
-      const value = Reflect.get(target, name)
-      if (name !== 'transaction' || isLost) return typeof value === 'function' ? value.bind(target) : value
-      isLost = true
-      const execute = async (work: Work) => {
-        await happen(work)
-        throw new Error('Connection terminated unexpectedly')
-      }
-      return () => ({ execute })
-    },
-  })
-}
 
 test('what ends a turn is written together with the end of the turn', async () => {
   await newCompany(ctx)

@@ -49,7 +49,7 @@ export interface PoolOptions {
 /**
  * Each role has a pool of its own, so that the API responds whatever the workers wait for. The workers use at the same time:
  *
- * | conversations and their claim | 8 (more: they wait for each other) + 1 | one connection each |
+ * | conversations and their claim | 12 + 1 | one connection each |
  * | batches of events and their claim | 4 + 1 | one connection each |
  * | mails, reviews | 4, 2 | one connection each, for a moment |
  * | certificate files of batches | 8 (of one workspace one after the other) + 1 | one connection each, for a moment |

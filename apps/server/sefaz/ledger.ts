@@ -7,8 +7,6 @@ import { inCapture } from '../platform/database.ts'
 /** The outcome of a query: a response, a failure, or a process that died before it could store either. */
 export type QueryOutcome = {
   durationMs: number
-  /** When the query was announced, as the database writes it. */
-  askedAt?: string
 } & (
   | { response: DistributionResponse; error?: undefined }
   | { error: SefazError | 'interrupted'; response?: undefined }
@@ -113,22 +111,6 @@ export async function wasNoteLast({ db }: WithDatabase, line: { id: number }): P
     select query from capture_call where line_id = ${line.id} and query <> 'distNSU' order by id desc
      limit 1`.execute(db)
   return rows[0]?.query === 'consChNFe'
-}
-
-/**
- * Whether the response to a query that was announced at `askedAt` is in the ledger. `ctx.db` is a transaction that sees the line.
- */
-export async function wasNoted(
-  { db }: WithDatabase,
-  line: { id: number },
-  askedAt: string,
-  { cStat, bytes, documents }: DistributionResponse,
-): Promise<boolean> {
-  const { rows } = await sql`
-    select 1 from capture_call
-     where line_id = ${line.id} and at >= ${askedAt}::timestamptz and c_stat = ${cStat} and bytes = ${bytes} and documents = ${documents.length}
-     order by id desc limit 1`.execute(db)
-  return rows.length > 0
 }
 
 /** The authority allows twenty single queries an hour to all programs of a CNPJ together; two are left to the others. */
