@@ -2,10 +2,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { simpleParser } from 'mailparser'
-import pg from 'pg'
 import pino from 'pino'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { endConnections } from '../../../../tests/support/database.ts'
 import { useFolder } from '../../../../tests/support/folder.ts'
 import { readConfig } from '../../config.ts'
 import type { Context } from '../context.ts'
@@ -281,28 +279,6 @@ test('without a mail server a mail becomes a file, and the log says where, not w
   expect(mail.text).toContain('Olá, Conceição.')
   expect(logged.filter(({ level }) => level === 40)).toMatchObject([{ path, kind: 'aviso' }])
   expect(JSON.stringify(logged)).not.toMatch(/ana@|Concei/)
-})
-
-test('a database that goes away while a mail leaves does not make it leave twice', async () => {
-  const admin = new pg.Client({ connectionString: url })
-  await admin.connect()
-  let away = false
-  server.refuse = async () => {
-    away = true
-    await admin.query('alter table mail rename to mail_away')
-    await endConnections(admin)
-  }
-  await queue()
-  await using _ = await work()
-  await vi.waitFor(
-    () => expect(logged.some(({ msg }) => String(msg).includes('could not be written yet'))).toBe(true),
-    patience,
-  )
-  expect(away).toBe(true)
-  await admin.query('alter table mail_away rename to mail')
-  await admin.end()
-  await becomes({ state: 'sent' })
-  expect(server.received).toHaveLength(1)
 })
 
 test('a program that ends does not wait for a server that says nothing, and the mail is as before', async () => {

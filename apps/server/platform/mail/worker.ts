@@ -1,7 +1,6 @@
 import type { Context } from '../context.ts'
 import type { Again, Job, JobKind } from '../jobs/jobs.ts'
 import { afterGrace } from '../jobs/loop.ts'
-import { pause } from '../pause.ts'
 import type { MailKind } from './mail.ts'
 import { isMailbox, writeMessage } from './message.ts'
 import { type HeldMail, type MailOutcome, readMail, settleMail } from './queue.ts'
@@ -15,8 +14,6 @@ const waits = [minuteMs, 5 * minuteMs, 15 * minuteMs, hourMs, 3 * hourMs, ...Arr
 const sendMs = 3 * minuteMs
 // How long a message under way may still take when the program ends.
 const graceMs = 5_000
-// The end of a mail is written as long as its job is held.
-const settleMs = 2 * minuteMs
 
 /** Sends the mails that wait; `kinds` write the letters. */
 export function mailJob(kinds: Readonly<Record<string, MailKind>>): JobKind {
@@ -34,7 +31,7 @@ export function mailJob(kinds: Readonly<Record<string, MailKind>>): JobKind {
       transport ??= openTransport(ctx.config)
       const outcome = await sendMail(ctx, kinds, transport, mail, job, signal)
       if (outcome.state === 'waiting') return outcome.again
-      await settle(ctx, mail, job, outcome, signal)
+      await settleMail(ctx, mail, job, outcome)
       return null
     },
   }
@@ -113,25 +110,5 @@ async function within<T>(end: AbortSignal, work: (limit: AbortSignal) => Promise
     return await work(limit.signal)
   } finally {
     clearTimeout(late)
-  }
-}
-
-// Retries while the database is unavailable for a moment: otherwise a mail that was sent would be sent again.
-async function settle(
-  ctx: Context,
-  mail: HeldMail,
-  job: Job,
-  outcome: MailOutcome,
-  signal: AbortSignal,
-): Promise<void> {
-  const until = performance.now() + settleMs
-  for (;;) {
-    try {
-      return await settleMail(ctx, mail, job, outcome)
-    } catch (error) {
-      if (signal.aborted || performance.now() > until) throw error
-      ctx.log.warn({ err: error, mail: String(mail.id) }, 'what became of a mail could not be written yet')
-      await pause(1_000, signal)
-    }
   }
 }
