@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import { LRUCache } from 'lru-cache'
 import pg from 'pg'
 import type { Database } from '../../platform/context.ts'
 import { inWorkspace } from '../../platform/database.ts'
@@ -29,12 +28,7 @@ export interface Keys {
 }
 
 export function createKeys(db: Database, wrapper: KeyWrapper): Keys {
-  // By their wrapped bytes: a key that was destroyed or replaced is not found by them any more.
-  const unwrapped = new LRUCache<string, Vault>({ max: 1_000, ttl: 3_600_000 })
   const unwrap = async (workspaceId: number, wrapped: Buffer) => {
-    const name = `${workspaceId}/${wrapped.toString('base64')}`
-    const known = unwrapped.get(name)
-    if (known) return known
     const key = await wrapper.unwrap(wrapped, workspacePurpose(workspaceId)).catch((cause: unknown) => {
       // The certificate is unchanged: people need not send it again.
       throw new InstallationError(
@@ -42,9 +36,7 @@ export function createKeys(db: Database, wrapper: KeyWrapper): Keys {
         { cause },
       )
     })
-    const vault = createVault(key)
-    unwrapped.set(name, vault)
-    return vault
+    return createVault(key)
   }
   const read = (workspaceId: number) =>
     inWorkspace({ db }, workspaceId, ({ db }) =>
