@@ -2,10 +2,10 @@ import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { Gauge, Registry } from 'prom-client'
 import type { Context } from '../../platform/context.ts'
 import { inTransaction } from '../../platform/database.ts'
+import { inTime } from '../../platform/http/metrics.ts'
 import { InstallationError } from '../../platform/installation.ts'
 import { repeat } from '../../platform/jobs/loop.ts'
 import { tryLock } from '../../platform/locks.ts'
-import { pause } from '../../platform/pause.ts'
 import { endTrouble, noteTrouble } from '../../platform/trouble.ts'
 import { backUp, tryRestore } from './backup.ts'
 import { listCopyTimes } from './copies.ts'
@@ -20,7 +20,6 @@ const restMs = hourMs
 const lateMs = 48 * hourMs
 // Three o'clock in Brasília, by UTC.
 const nightMs = 6 * hourMs
-const scrapeMs = 1_000
 
 type BackupContext = Pick<Context, 'db' | 'config' | 'log'>
 
@@ -102,21 +101,13 @@ export function backupMetrics({ config }: Pick<Context, 'config'>): Registry {
   const registry = new Registry()
   const { backup } = config
   if (!backup || config.databaseUrl) return registry
-  let newest: Date | undefined
-  let reading: Promise<void> | undefined
-  const read = async () => {
-    const { copies } = await listCopyTimes(backup).catch(() => ({ copies: [] }))
-    newest = copies.at(-1)?.at
-    reading = undefined
-  }
   new Gauge({
     name: 'vigia_backup_base_age_seconds',
     help: 'Age of the newest copy of the database; +Inf: there is none, or the folder cannot be read.',
     registers: [registry],
     async collect() {
-      // A scrape does not wait for a place that stays silent: it tells what was found last.
-      reading ??= read()
-      await Promise.race([reading, pause(scrapeMs, new AbortController().signal)])
+      const { copies } = await inTime(listCopyTimes(backup)).catch(() => ({ copies: [] }))
+      const newest = copies.at(-1)?.at
       this.set(newest ? (Date.now() - newest.getTime()) / 1000 : Infinity)
     },
   })

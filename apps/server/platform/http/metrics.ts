@@ -102,7 +102,7 @@ function measureRequests(app: FastifyInstance): Registry {
   return registry
 }
 
-/** Returns a function that gives null when the database does not respond in time; simultaneous scrapes share one query. */
+/** Returns a function that gives null when the database does not respond in time. */
 function readDatabaseMetrics(
   ctx: MetricsContext,
   stored: DatabaseMetrics,
@@ -119,7 +119,7 @@ function readDatabaseMetrics(
     'Whether a row could be written just now; 0: nothing is captured.',
   )
   const free = gaugeIn(registry, 'disk_free_bytes', 'Free on the disk of the data folder.')
-  const read = async () => {
+  return async () => {
     try {
       const rows = await inTime(stored.read(ctx))
       for (const { name, label, gauge } of gauges) {
@@ -138,13 +138,6 @@ function readDatabaseMetrics(
       writable.set(0)
       return null
     }
-  }
-  let reading: Promise<Registry | null> | undefined
-  return () => {
-    reading ??= read().finally(() => {
-      reading = undefined
-    })
-    return reading
   }
 }
 
