@@ -5,11 +5,10 @@ export type { XmlElement }
 
 /**
  * Parses a received file leniently and returns its root element; throws `XmlError` when even that
- * fails (XML 1.0; MOC 7.0, padrões técnicos). Elements named in `without` are checked, but returned
- * without their children.
+ * fails (XML 1.0; MOC 7.0, padrões técnicos).
  */
-export function openDocument(bytes: Uint8Array, without?: ReadonlySet<string>): XmlElement {
-  return parseReceived(bytes, without).root
+export function openDocument(bytes: Uint8Array): XmlElement {
+  return parseReceived(bytes).root
 }
 
 /** The first element at `path` ('ide/dhEmi'), by local name, prefixes do not matter (MOC 7.0, leiautes). */

@@ -12,14 +12,13 @@ import { openPrintable, type PrintOptions } from './printable.ts'
 
 const sheet = sheetFor(undefined, { portrait: {}, landscape: {} })
 const headerHeight = 54
-const notSaid: ReadonlySet<string> = new Set(['Signature'])
 
 /**
  * Prints the espelho of a document without a form of its own, as PDF in A4 portrait: every field of
  * the XML except the signature. Throws `PrintError`.
  */
 export function plain(xml: Uint8Array, { cancelled, doubt }: PrintOptions = {}): Uint8Array {
-  const root = openPrintable(xml, notSaid)
+  const root = openPrintable(xml)
   const family = familyOfRoot(root)
   const facts = family?.read(root, [])
   const document = facts?.kind === 'document' ? facts : undefined
@@ -27,7 +26,7 @@ export function plain(xml: Uint8Array, { cancelled, doubt }: PrintOptions = {}):
   const key = document && family?.key.format(document.chave)
   const canvases = [new Canvas()]
   const [top, nextTop] = [sheet.top + headerHeight, sheet.top + headerHeight]
-  const said = saidTable(root, sheet.width, 'Documento', () => false)
+  const said = saidTable(root, sheet.width, 'Documento', ({ name }) => name === 'Signature')
   const nextCanvas = () => addSheet(canvases)
   if (said) drawTable('DADOS DO DOCUMENTO', said, sheet, { canvas: canvases[0], top, nextTop, nextCanvas })
   const centred = (canvas: Canvas, y: number, text: string, font: typeof bold, size: number) => {

@@ -42,13 +42,10 @@ export class PrintError extends Error {
   override name = 'PrintError'
 }
 
-// Groups that no form prints: the signature, and item taxes that forms only show as totals.
-const notPrinted: ReadonlySet<string> = new Set(['Signature', 'PIS', 'PISST', 'COFINS', 'COFINSST'])
-
 /** The root element of the file, or a `PrintError`. */
-export function openPrintable(bytes: Uint8Array, without = notPrinted): XmlElement {
+export function openPrintable(bytes: Uint8Array): XmlElement {
   try {
-    return openDocument(bytes, without)
+    return openDocument(bytes)
   } catch (cause) {
     throw new PrintError('O arquivo não é um XML bem formado.', { cause })
   }

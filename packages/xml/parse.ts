@@ -60,11 +60,11 @@ function decodeAsDeclared(bytes: Uint8Array): string | null {
   return text.startsWith('<?') && declaredEncoding(text) === 'windows-1252' ? windows1252(bytes) : text
 }
 
-/** The root element of a well-formed document; anything else throws `XmlError`, a DOCTYPE included (XML 1.0 §2.1). Elements whose local name is in `without` are checked like all others, but come without their children. */
-export function parseXml(source: string | Uint8Array, without: ReadonlySet<string> = nothing): XmlElement {
-  if (typeof source !== 'string') return new Scanner(decodeXml(source), without).document()
+/** The root element of a well-formed document; anything else throws `XmlError`, a DOCTYPE included (XML 1.0 §2.1). */
+export function parseXml(source: string | Uint8Array): XmlElement {
+  if (typeof source !== 'string') return new Scanner(decodeXml(source)).document()
   if (source.length > sizeBytesMax) throw new XmlError('larger than 20 MB', 0)
-  return new Scanner(source, without).document()
+  return new Scanner(source).document()
 }
 
 /** A parsed document, the source text that its offsets refer to, and the faults found in it. */
@@ -79,7 +79,7 @@ export interface ReceivedXml {
  * are: bytes that are not UTF-8 are read as windows-1252, and references to undeclared entities
  * stay as text. Never used for data that we sign. Throws `XmlError`.
  */
-export function parseReceived(received: string | Uint8Array, without: ReadonlySet<string> = nothing): ReceivedXml {
+export function parseReceived(received: string | Uint8Array): ReceivedXml {
   if (received.length > sizeBytesMax) throw new XmlError('larger than 20 MB', 0)
   const faults = new Set<XmlFault>()
   let source = typeof received === 'string' ? received : decodeAsDeclared(received)
@@ -87,10 +87,8 @@ export function parseReceived(received: string | Uint8Array, without: ReadonlySe
     faults.add('encoding')
     source = decodeMixed(received as Uint8Array)
   }
-  return { root: new Scanner(source, without, faults).document(), source, faults }
+  return { root: new Scanner(source, faults).document(), source, faults }
 }
-
-const nothing: ReadonlySet<string> = new Set()
 
 // The lenient one is more than twice as fast.
 const lenient = new TextDecoder('utf-8', { ignoreBOM: true })
@@ -160,13 +158,11 @@ class Scanner {
   nextReference: number
   nextSectionEnd: number
   readonly hasReturn: boolean
-  readonly without: ReadonlySet<string>
   readonly faults: Set<XmlFault> | undefined
 
   /** With `faults` an unknown entity is noted there and stays as it is. */
-  constructor(source: string, without: ReadonlySet<string>, faults?: Set<XmlFault>) {
+  constructor(source: string, faults?: Set<XmlFault>) {
     this.source = source
-    this.without = without
     this.faults = faults
     this.nextReference = source.indexOf('&')
     this.nextSectionEnd = source.indexOf(']]>')
@@ -214,7 +210,6 @@ class Scanner {
         if (open.length >= depthMax) this.fail('more than 100 levels')
         const element = this.element()
         if (parent !== undefined) appendChild(parent, element)
-        if (element.end === 0 && this.without.has(element.name)) this.passOver(element, open.length)
         if (element.end === 0) {
           open.push(element)
           parent = element
@@ -225,41 +220,6 @@ class Scanner {
       if (next === -1) this.fail('the end of the file inside an element')
       if (next > at) appendText(parent!, this.text(at, next))
       this.position = next
-    }
-  }
-
-  // The rest of an element that was opened, checked and not built.
-  passOver(element: XmlElement, depth: number): void {
-    const { source } = this
-    const open = [element.start, element.start + 1 + nameLength(element)]
-    for (;;) {
-      const at = this.position
-      const next = source.indexOf('<', at)
-      if (next === -1) this.fail('the end of the file inside an element')
-      if (next > at && (this.nextReference !== -1 || this.nextSectionEnd !== -1)) this.text(at, next)
-      this.position = next
-      const code = source.charCodeAt(next + 1)
-      if (code === 0x2f) {
-        const nameEnd = open.pop()!
-        this.endTag(open.pop()!, nameEnd)
-        if (open.length === 0) {
-          element.end = this.position
-          return
-        }
-      } else if (code === 0x21) {
-        if (source.startsWith('<![CDATA[', next)) this.section(undefined)
-        else this.comment()
-      } else if (code === 0x3f) this.instruction()
-      else {
-        if (depth + open.length / 2 >= depthMax) this.fail('more than 100 levels')
-        const nameEnd = skipQualifiedName(source, next + 1)
-        if (nameEnd === next + 1) this.fail('an invalid element name')
-        let end = nameEnd
-        if (source.charCodeAt(end) !== 0x3e) end = this.attributes({ attributes: noAttributes }, end)
-        if (source.charCodeAt(end) === 0x3e) open.push(next, nameEnd)
-        else if (source.charCodeAt(++end) !== 0x3e) this.fail('a stray /', end - 1)
-        this.position = end + 1
-      }
     }
   }
 
@@ -374,11 +334,11 @@ class Scanner {
     this.position = at + 1
   }
 
-  section(parent: XmlElement | undefined): void {
+  section(parent: XmlElement): void {
     const end = this.source.indexOf(']]>', this.position + 9)
     if (end === -1) this.fail('a CDATA section without end')
     const raw = this.source.slice(this.position + 9, end)
-    if (raw !== '' && parent !== undefined) appendText(parent, this.hasReturn ? newlines(raw) : raw)
+    if (raw !== '') appendText(parent, this.hasReturn ? newlines(raw) : raw)
     this.position = end + 3
   }
 

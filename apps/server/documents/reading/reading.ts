@@ -16,7 +16,7 @@ export interface ReadTask {
 // Threads of the whole program, like the processor that they work on. They do not keep it alive.
 const threads = createThreads<ReadTask, Read[]>({
   file: new URL('./reading-worker.ts', import.meta.url),
-  threads: defaultThreads,
+  threads: 2 * defaultThreads,
   waitingMax: 1_000,
   timeoutMs: 10_000,
   memoryMb: 256,
@@ -38,7 +38,8 @@ export type ReadPage = (
   options?: ReadOptions,
 ) => Promise<Arrival[]>
 
-const atOnce = 50
+// Half of a page of the authority: two threads read it.
+const atOnce = 25
 const apartMs = 60_000
 const dayMs = 24 * 3_600_000
 
