@@ -146,7 +146,8 @@ test('a company whose certificate the authority has proved catches up with the o
 
 test('documents without NSU have a place of their own, always the same', async () => {
   const documents = ['<a/>', '<b/>', '<b/>'].map((xml) => ({ nsu: null, schema: 'x', content: gzipSync(xml) }))
-  const read = async () => (await readArrivals(ctx, { leaseMs: 60_000 }, documents)).map(({ nsu }) => nsu)
+  const read = async () =>
+    (await readArrivals(ctx, { cnpj: '44555666000181', leaseMs: 60_000 }, documents)).map(({ nsu }) => nsu)
   const places = await read()
   expect(new Set(places).size).toBe(2)
   expect(places.every((place) => place < 0n)).toBe(true)

@@ -36,7 +36,7 @@ export async function listSubscribers({ db }: WithDatabase, line: Pick<CaptureLi
 /** Reads the documents of a response; it waits for a part of the lease at most. */
 export async function readArrivals(
   ctx: Pick<Context, 'log'>,
-  { leaseMs }: Pick<CaptureLine, 'leaseMs'>,
+  { cnpj, leaseMs }: Pick<CaptureLine, 'cnpj' | 'leaseMs'>,
   documents: DistributionResponse['documents'],
 ): Promise<Arrival[]> {
   const page = documents.map(({ nsu, schema, content }) => ({
@@ -44,7 +44,7 @@ export async function readArrivals(
     schema,
     content,
   }))
-  return readApart(ctx, page, { pack: true, withinMs: Math.min(10_000, leaseMs / 4) })
+  return readApart(ctx, page, { pack: true, cnpj, withinMs: Math.min(10_000, leaseMs / 4) })
 }
 
 /** The positions whose bytes arrived damaged: the authority may have them whole. */
@@ -160,7 +160,7 @@ async function copySome(
       behind.deliveredNsu === 0n ? beforeAll : behind.deliveredNsu,
       copyAtOnce,
     )
-    const arrivals = await readApart(ctx, copies, { patient: true, pack: true })
+    const arrivals = await readApart(ctx, copies, { patient: true, pack: true, cnpj: line.cnpj })
     const more = copies.length === copyAtOnce
     // One that came by chave may have a position that the line has not reached.
     const last = copies[copies.length - 1]?.nsu ?? line.lastNsu

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Proof } from '@vigia/dfe/proof'
 import type { DocumentFacts, EventFacts } from '@vigia/dfe/read'
+import type { Inside } from './contents/inside.ts'
 import { openReceived, type Packed } from './received/bytes.ts'
 
 export const damagedProblem = 'O arquivo chegou corrompido da SEFAZ (não é possível descompactá-lo).'
@@ -16,6 +17,8 @@ export interface Arrival extends ReceivedDocZip {
   /** Sentence for people: why it could not be read, or what is odd in it. */
   problem: string | null
   facts: DocumentFacts | EventFacts | null
+  /** What a document says for the company that receives it; null: it could not be read; undefined: it is not read yet. */
+  inside?: Inside | null | undefined
   /** Content for the receipt; absent: `content` itself. */
   packed?: Packed | null
   /** Result of verifying a document or an event; null: nothing in it is verified. */

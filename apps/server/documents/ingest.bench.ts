@@ -23,7 +23,7 @@ const corpora = JSON.parse(process.argv[2] ?? '{}') as Record<string, string>
 const documents = JSON.parse(await readFile(corpora.generated!, 'utf8')) as { schema: string; base64: string }[]
 const received = documents.map(({ schema, base64 }) => ({ nsu: 1n, schema, content: Buffer.from(base64, 'base64') }))
 const log = createLogger('silent')
-const templates = (await readApart({ log }, received, { patient: true, pack: true })).filter(
+const templates = (await readApart({ log }, received, { patient: true, pack: true, cnpj })).filter(
   (arrival) => arrival.facts?.kind === 'document' && arrival.facts.type === 'nfe' && arrival.facts.complete,
 )
 
@@ -114,7 +114,7 @@ async function write(arrivals: Arrival[]): Promise<void> {
 
 // Each keeps its new key.
 async function read(arrivals: Arrival[]): Promise<Arrival[]> {
-  const all = await readApart({ log }, arrivals, { pack: true })
+  const all = await readApart({ log }, arrivals, { pack: true, cnpj })
   return all.map((arrival, index) => ({ ...arrival, facts: arrivals[index]!.facts }))
 }
 

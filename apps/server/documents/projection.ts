@@ -9,6 +9,7 @@ import { rolesOf } from '@vigia/dfe/roles'
 import { searchable } from '../platform/text.ts'
 import type { Arrival } from './arrival.ts'
 import type { ChangeKind } from './changes.ts'
+import type { InsideContents } from './contents/inside.ts'
 import { answersIn, dueOf } from './due.ts'
 import {
   bestCopy,
@@ -41,6 +42,11 @@ interface DocumentCopy {
   corrects: string | null
   /** Null for a summary, and in a family that is not verified. */
   proof: Proof | null
+  /** IBS and CBS as in `document`; null: a summary. */
+  reform: number | null
+  misfits: boolean
+  ibs: bigint | null
+  cbs: bigint | null
 }
 
 /** The type of each column of a row. */
@@ -60,6 +66,10 @@ export const copyTypes: Types<DocumentCopy> = {
   tp_cte: 'smallint',
   corrects: 'text',
   proof: 'text',
+  reform: 'smallint',
+  misfits: 'boolean',
+  ibs: 'bigint',
+  cbs: 'bigint',
 }
 
 export interface SupplierName {
@@ -122,8 +132,9 @@ interface ArrivedRows {
 /** What `arrivals` are for the company with that CNPJ. */
 export function rowsOf(arrivals: readonly Arrival[], cnpj: string): ArrivedRows {
   const rows: ArrivedRows = { documents: [], events: [] }
-  for (const { nsu, facts, proof } of arrivals) {
-    if (facts?.kind === 'document') rows.documents.push({ ...documentRow(nsu, facts, cnpj), proof })
+  for (const { nsu, facts, proof, inside } of arrivals) {
+    if (facts?.kind === 'document')
+      rows.documents.push({ ...documentRow(nsu, facts, cnpj), ...reformIn(inside?.contents), proof })
     else if (facts) rows.events.push({ ...eventRow(nsu, facts, cnpj), proof })
   }
   return rows
@@ -245,7 +256,21 @@ const baseStatus = {
   'no-protocol': status.noProtocol,
 }
 
-function documentRow(nsu: bigint, facts: DocumentFacts, cnpj: string): Omit<ArrivedRows['documents'][number], 'proof'> {
+// The groups are missing, which `reform` says already.
+const missing = 'rt-sem-grupo'
+
+const reformIn = (contents: InsideContents | null | undefined) => ({
+  reform: contents?.reform ?? null,
+  misfits: (contents?.findings ?? []).some(({ code }) => code !== missing),
+  ibs: contents?.ibs ?? null,
+  cbs: contents?.cbs ?? null,
+})
+
+function documentRow(
+  nsu: bigint,
+  facts: DocumentFacts,
+  cnpj: string,
+): Omit<ArrivedRows['documents'][number], 'proof' | keyof ReturnType<typeof reformIn>> {
   const time = localTime(facts.issuedAt)!
   const name = clipped(facts.issuerName, 300) || 'Nome não informado'
   return {

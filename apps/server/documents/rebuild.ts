@@ -76,6 +76,7 @@ const nowhere = -1n
 // The rows stay, because clients know the ids of documents, but they rank below any arrival: the first one replaces them.
 async function forget(db: Database, company: Recipient): Promise<void> {
   await sql`delete from document_event where ${ofCompany(company)}`.execute(db)
+  await forgetFacts(db, company)
   await sql`update document set nsu = ${nowhere}, complete = false, roles = 0, status = ${status.summary}, base_status = ${status.summary},
                     event_code = 0, event_text = null, corrects = null, authorized_at = null
              where ${ofCompany(company)}`.execute(db)
@@ -93,7 +94,7 @@ async function* readAgain(
   for (;;) {
     const receipts = await listReceipts(ctx, company, service, last, batchSize)
     if (receipts.length === 0) return
-    yield read(ctx, receipts, { patient: true })
+    yield read(ctx, receipts, { patient: true, cnpj: company.cnpj })
     last = receipts[receipts.length - 1]!.nsu
   }
 }
@@ -104,7 +105,23 @@ async function introduceSuppliers(ctx: RebuildContext, { workspaceId, cnpj }: Re
   await inWorkspace({ db: ctx.db }, workspaceId, (ctx) => addSuppliers(ctx, workspaceId, documents))
 }
 
+// What is made anew of it is added to sums again.
+async function forgetFacts(db: Database, company: Recipient): Promise<void> {
+  await sql`
+    delete from document_cite c using document_facts f
+     where f.workspace_id = ${company.workspaceId} and f.company_id = ${company.companyId} and c.workspace_id = f.workspace_id and c.document_id = f.document_id`.execute(
+    db,
+  )
+  for (const table of ['document_facts', 'content_sum', 'product_sum', 'freight_finding'])
+    await sql`delete from ${sql.table(table)} where ${ofCompany(company)}`.execute(db)
+}
+
 async function dropForgotten(db: Database, company: Recipient): Promise<void> {
+  await sql`
+    delete from installment i where ${ofCompany(company)} and not exists (
+      select from document d where d.workspace_id = i.workspace_id and d.id = i.document_id and d.nsu <> ${nowhere})`.execute(
+    db,
+  )
   await sql`delete from document where ${ofCompany(company)} and nsu = ${nowhere}`.execute(db)
 }
 

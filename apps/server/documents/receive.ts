@@ -1,4 +1,5 @@
 import { familyById, parseKey } from '@vigia/dfe/families/lookup'
+import { readDetails } from '@vigia/dfe/read'
 import { sql } from 'kysely'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { beforeCommit, guarded, isDataError } from '../platform/database.ts'
@@ -9,6 +10,8 @@ import { type Service, serviceCodes } from '../platform/service.ts'
 import type { Cancelled } from './announcements.ts'
 import type { Arrival } from './arrival.ts'
 import { noteChanges } from './changes.ts'
+import { putFacts } from './contents/facts.ts'
+import { type Inside, insideOf } from './contents/inside.ts'
 import { type EventRow, project, type Replaced, rowsOf } from './projection.ts'
 import { openReceived } from './received/bytes.ts'
 import { receivedContent } from './received/column.ts'
@@ -137,8 +140,12 @@ async function ingest(
   if (chaves.size === 0) return { received: fresh.length, inserted: 0, completed: 0, below0 }
   const replaced = await readReplaced({ db }, place, fresh, chaves)
   const existing = await loadExisting({ db }, place, [...new Set([...chaves, ...(replaced?.chaves ?? [])])])
-  const changes = project(existing, rowsOf(fresh, to.cnpj), { cnpj: to.cnpj, now: new Date() }, replaced)
+  const read = fresh.map((arrival) => ({ ...arrival, inside: readInside(arrival, to.cnpj) }))
+  const changes = project(existing, rowsOf(read, to.cnpj), { cnpj: to.cnpj, now: new Date() }, replaced)
   const ids = await writeChanges({ db }, place, changes)
+  const insides = new Map(read.map(({ nsu, inside }) => [nsu, inside]))
+  const copies = new Map(changes.documents.map(({ chave, nsu }) => [chave, insides.get(nsu) ?? undefined]))
+  await putFacts({ db, log }, to.workspaceId, new Map([...ids].map(([chave, id]) => [id, copies.get(chave)])))
   const isKnown = new Set(existing.events.map(eventKey))
   // Documents read again were here already when people relied on them.
   if (reading !== 'again')
@@ -161,6 +168,17 @@ function queueReading({ db }: WithDatabase, workspaceId: number, arrivals: reado
   if (waits.length === 0) return
   const job = { kind: 'reading', workspaceId, waitMs: Math.min(...waits) }
   beforeCommit({ db }, { lock: 'jobs', workspaceId }, () => queueJob({ db }, job))
+}
+
+// What no thread has read is read here.
+function readInside({ facts, content, inside }: Arrival, cnpj: string): Inside | null {
+  if (inside !== undefined) return inside
+  if (facts?.kind !== 'document') return null
+  try {
+    return insideOf(facts, readDetails(openReceived(content)), cnpj)
+  } catch {
+    return null
+  }
 }
 
 // The documents that an arrival replaces, and the arrivals that one replaces which is here.

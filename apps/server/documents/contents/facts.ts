@@ -1,10 +1,12 @@
 import type { KeptFacts } from '@vigia/checks/alerts/kept'
 import { standingStatuses } from '@vigia/dfe/families/lookup'
 import { sql } from 'kysely'
-import type { Database } from '../../platform/context.ts'
-import { setDerived } from '../derived.ts'
+import type { Context, Database } from '../../platform/context.ts'
+import { guarded, isDataError } from '../../platform/database.ts'
+import type { ServiceCode } from '../../platform/service.ts'
 import { countedTerm, sumKinds } from '../list/counted.ts'
-import { recordsOf } from '../store.ts'
+import { putWords } from '../search/document-words.ts'
+import { recordsOf, storable } from '../store.ts'
 import { findingBits, type Inside, type InsideContents } from './inside.ts'
 import { type DocumentSums, type Side, sumNames } from './sums.ts'
 
@@ -32,13 +34,16 @@ type KeptProduct = [
 interface Known {
   id: bigint
   companyId: number
-  type: number
+  type: ServiceCode
   chave: string
+  /** As printed, without its offset. */
+  issuedAt: string
   month: string
   status: number
   eventCode: number
   /** First registration of a cancellation. */
   cancelledAt: string | null
+  hasDues: boolean
   before: {
     companyId: number
     month: string
@@ -56,9 +61,24 @@ const cancellations = [110111, 110112]
 
 /**
  * Writes what was read of documents, and what stands now of those that only changed (undefined). Sums are moved by exactly what
- * each document added before and adds now.
+ * each document added before and adds now. The document is stored whatever the database refuses of what it says.
  */
 export async function putFacts(
+  { db, log }: Pick<Context, 'db' | 'log'>,
+  workspaceId: number,
+  documents: ReadonlyMap<bigint, Inside | undefined>,
+): Promise<void> {
+  if (documents.size === 0) return
+  try {
+    await guarded(db, () => putAll(db, workspaceId, documents))
+  } catch (err) {
+    if (!isDataError(err)) throw err
+    if (documents.size > 1) for (const one of documents) await putFacts({ db, log }, workspaceId, new Map([one]))
+    else log.error({ err, workspaceId, documents: [...documents.keys()] }, 'what is inside a document cannot be stored')
+  }
+}
+
+async function putAll(
   db: Database,
   workspaceId: number,
   documents: ReadonlyMap<bigint, Inside | undefined>,
@@ -85,40 +105,32 @@ export async function putFacts(
   )
   const changed = rows.flatMap(({ id, read, counted, cancelledAt, standing, before }) =>
     read === undefined && (counted !== before!.counted || cancelledAt !== before!.cancelledAt)
-      ? { document_id: id, counted, cancelled_at: cancelledAt, standing }
+      ? { id, counted, cancelled_at: cancelledAt, standing }
       : [],
   )
-  await sql`
-    update document_facts f set counted = r.counted, cancelled_at = r.cancelled_at, standing = r.standing
-      from ${recordsOf(changed, { document_id: 'bigint', counted: 'boolean', cancelled_at: 'timestamptz', standing: 'boolean' })}
-     where f.workspace_id = ${workspaceId} and f.document_id = r.document_id`.execute(db)
+  await writeStandings(db, workspaceId, changed)
   const read = rows.flatMap(({ read, ...row }) => (read ? { ...row, read } : []))
   await writeFacts(db, workspaceId, read.map(rowOf))
   await writeCites(db, workspaceId, read)
-  await setDerived(
-    { db },
+  await putWords(
+    db,
     workspaceId,
-    ['reform', 'misfits', 'ibs', 'cbs'],
-    read.map(({ id, read: { contents } }) => ({
-      id,
-      reform: contents?.reform ?? null,
-      misfits: (contents?.findings ?? []).some(({ code }) => code !== missing),
-      ibs: contents?.ibs ?? null,
-      cbs: contents?.cbs ?? null,
-    })),
+    read.flatMap(({ id, type, companyId, issuedAt, side, read: { contents } }) =>
+      contents
+        ? { id, type, companyId, issuedAt, terms: [...contents.terms, ...countedTerms(contents.sums, side)] }
+        : [],
+    ),
   )
-  await putInstallments(db, workspaceId, rows)
+  await putInstallments(db, workspaceId, read)
 }
-
-// The groups are missing, which `reform` says already.
-const missing = 'rt-sem-grupo'
 
 async function readKnown(db: Database, workspaceId: number, ids: readonly bigint[]): Promise<Known[]> {
   const { rows } = await sql<Known>`
-    select d.id, d.company_id as "companyId", d.type, d.chave, to_char(d.issued_at, 'YYYY-MM-01') as month, d.status, d.event_code as "eventCode",
+    select d.id, d.company_id as "companyId", d.type, d.chave, d.issued_at::text as "issuedAt", to_char(d.issued_at, 'YYYY-MM-01') as month, d.status, d.event_code as "eventCode",
            (select to_char(min(e.registered_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') from document_event e
              where e.workspace_id = ${workspaceId} and e.company_id = d.company_id and e.chave = d.chave and e.rank > 0
                and e.tp_evento = any (${cancellations}::int[])) as "cancelledAt",
+           exists (select from installment i where i.workspace_id = ${workspaceId} and i.document_id = q.id) as "hasDues",
            case when f.document_id is not null then
              json_build_object('companyId', f.company_id, 'month', f.month, 'side', f.side, 'situation', f.facts ->> 'situation', 'counted', f.counted,
                                'cancelledAt', case f.cancelled_at when '-infinity' then '-infinity' else to_char(f.cancelled_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end,
@@ -197,20 +209,45 @@ async function writeFacts(
   rows: readonly Record<keyof typeof factTypes, unknown>[],
 ): Promise<void> {
   if (rows.length === 0) return
+  // Arrays, because JSON in JSON would be read twice.
+  const arrays = Object.entries(factTypes).map(([name, type]) => {
+    const values = rows.map((row) => row[name as keyof typeof factTypes])
+    return sql`${type === 'json' || type === 'jsonb' ? values.map((value) => value && storable(JSON.stringify(value))) : values}::${sql.raw(type)}[]`
+  })
   await sql`
     insert into document_facts (workspace_id, ${sql.join(factNames)})
-    select ${workspaceId}, ${sql.join(factNames)} from ${recordsOf(rows, factTypes)}
+    select ${workspaceId}, r.* from unnest(${sql.join(arrays)}) r
     on conflict (workspace_id, document_id) do update
        set ${sql.join(factNames.map((name) => sql`${name} = excluded.${name}`))}`.execute(db)
 }
 
+interface Standing {
+  id: bigint
+  counted: boolean
+  cancelled_at: string | null
+  standing: boolean
+}
+
+async function writeStandings(db: Database, workspaceId: number, changed: readonly Standing[]): Promise<void> {
+  if (changed.length === 0) return
+  const types = { id: 'bigint', counted: 'boolean', cancelled_at: 'timestamptz', standing: 'boolean' }
+  await sql`
+    update document_facts f set counted = r.counted, cancelled_at = r.cancelled_at, standing = r.standing from ${recordsOf(changed, types)}
+     where f.workspace_id = ${workspaceId} and f.document_id = r.id`.execute(db)
+  await sql`
+    update installment i set standing = r.counted from ${recordsOf(changed, types)}
+     where i.workspace_id = ${workspaceId} and i.document_id = r.id`.execute(db)
+}
+
 async function writeCites(db: Database, workspaceId: number, read: readonly ReadRow[]): Promise<void> {
   const cites = read.flatMap(({ id, read }) => read.cites.map((chave) => ({ id, chave })))
-  await sql`
-    delete from document_cite c where c.workspace_id = ${workspaceId} and c.document_id = any (${read.map(({ id }) => id)}::bigint[])
+  const again = read.flatMap(({ id, before }) => (before ? id : []))
+  if (again.length > 0)
+    await sql`
+    delete from document_cite c where c.workspace_id = ${workspaceId} and c.document_id = any (${again}::bigint[])
        and not exists (select from ${recordsOf(cites, { id: 'bigint', chave: 'text' })} where r.id = c.document_id and r.chave = c.chave)`.execute(
-    db,
-  )
+      db,
+    )
   if (cites.length === 0) return
   await sql`
     insert into document_cite (workspace_id, chave, document_id)
@@ -269,29 +306,26 @@ async function moveSums(db: Database, workspaceId: number, moves: readonly SumMo
        and s.key = r.key and s.documents = 0`.execute(db)
 }
 
-/** Terms by which the lists behind numbers of reports find a document. */
-export function countedTerms({ byKey }: DocumentSums, side: Side | null): string[] {
+// Terms by which the lists behind numbers of reports find a document.
+function countedTerms({ byKey }: DocumentSums, side: Side | null): string[] {
   return side === null ? [] : byKey.flatMap(({ kind, key }) => countedTerm(side, sumKinds[kind], key) ?? [])
 }
 
 // Parcels that a person marked as paid stay marked.
-async function putInstallments(
-  db: Database,
-  workspaceId: number,
-  rows: readonly (Known & { read: Inside | undefined; side: Side | null; counted: boolean })[],
-): Promise<void> {
-  const dues = rows.flatMap(({ id, companyId, counted, read }) =>
-    (read?.contents?.dues ?? []).map((due, index) => ({
-      ...{ id, company: companyId, place: index + 1, issuer: read!.contents!.issuer, standing: counted },
+async function putInstallments(db: Database, workspaceId: number, rows: readonly ReadRow[]): Promise<void> {
+  const dues = rows.flatMap(({ id, companyId, counted, read: { contents } }) =>
+    (contents?.dues ?? []).map((due, index) => ({
+      ...{ id, company: companyId, place: index + 1, issuer: contents!.issuer, standing: counted },
       ...{ due_on: due.dueOn, amount: due.amount, number: due.number },
     })),
   )
-  const read = rows.flatMap(({ id, read }) => (read === undefined ? [] : id))
-  await sql`
-    delete from installment i where i.workspace_id = ${workspaceId} and i.document_id = any (${read}::bigint[])
+  const again = rows.flatMap(({ id, hasDues }) => (hasDues ? id : []))
+  if (again.length > 0)
+    await sql`
+    delete from installment i where i.workspace_id = ${workspaceId} and i.document_id = any (${again}::bigint[])
        and not exists (select from ${recordsOf(dues, { id: 'bigint', place: 'smallint' })} where r.id = i.document_id and r.place = i.place)`.execute(
-    db,
-  )
+      db,
+    )
   const types = {
     id: 'bigint',
     place: 'smallint',
@@ -309,10 +343,4 @@ async function putInstallments(
       on conflict (workspace_id, document_id, place) do update
          set company_id = excluded.company_id, due_on = excluded.due_on, amount = excluded.amount, number = excluded.number, issuer = excluded.issuer,
              standing = excluded.standing`.execute(db)
-  const others = rows.flatMap(({ id, read, side, counted }) =>
-    read === undefined && side === 0 ? { id, standing: counted } : [],
-  )
-  await sql`
-    update installment i set standing = r.standing from ${recordsOf(others, { id: 'bigint', standing: 'boolean' })}
-     where i.workspace_id = ${workspaceId} and i.document_id = r.id and i.standing <> r.standing`.execute(db)
 }

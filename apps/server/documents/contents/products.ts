@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import type { Database } from '../../platform/context.ts'
+import type { Database, WithDatabase } from '../../platform/context.ts'
+import { holdLock } from '../../platform/locks.ts'
 import { bareTerm } from '../../platform/text.ts'
 import { recordsOf } from '../store.ts'
 import type { KeptSums } from './facts.ts'
@@ -11,7 +12,8 @@ import type { Side } from './sums.ts'
 type Added = [companyId: number, month: string, side: Side, products: [id: number, value: number, quantity: number][]]
 
 /** Adds the products of documents to the sums, and takes back exactly what they added before. */
-export async function countProducts(db: Database, workspaceId: number, ids: readonly bigint[]): Promise<void> {
+export async function countProducts({ db }: WithDatabase, workspaceId: number, ids: readonly bigint[]): Promise<void> {
+  await holdCompanies(db, workspaceId, ids)
   const { rows } = await sql<{
     id: bigint
     companyId: number
@@ -50,6 +52,14 @@ export async function countProducts(db: Database, workspaceId: number, ids: read
       from ${recordsOf(written, { id: 'bigint', products: 'int[]', added: 'jsonb' })}
      where f.workspace_id = ${workspaceId} and f.document_id = r.id
        and (f.products is distinct from r.products or f.added is distinct from r.added)`.execute(db)
+}
+
+// An arrival changes what its documents add: it holds the lock of their company.
+async function holdCompanies(db: Database, workspaceId: number, ids: readonly bigint[]): Promise<void> {
+  const { rows } = await sql<{ id: number }>`
+    select distinct company_id as id from document_facts
+     where workspace_id = ${workspaceId} and document_id = any (${ids}::bigint[]) order by 1`.execute(db)
+  for (const { id } of rows) await holdLock({ db }, 'company', id)
 }
 
 /** A step of the sums of a product in a month, in cents and ten thousandths of its unit. */

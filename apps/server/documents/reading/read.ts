@@ -1,13 +1,21 @@
 import { localTime } from '@vigia/dfe/document'
 import { parseKey } from '@vigia/dfe/families/lookup'
 import { proofOf } from '@vigia/dfe/proof'
-import { type DocumentFacts, type EventFacts, readReceived } from '@vigia/dfe/read'
+import { type DocumentFacts, detailsOf, type EventFacts, type ReadFile, readReceived } from '@vigia/dfe/read'
 import { DocumentTooLargeError } from '@vigia/sefaz/error'
 import { type Arrival, damagedProblem, type ReceivedDocZip } from '../arrival.ts'
+import { type Inside, insideOf } from '../contents/inside.ts'
 import { openReceived, packReceived } from '../received/bytes.ts'
 
+export interface ReadFor {
+  /** Receipts will be made of it. */
+  pack?: boolean
+  /** Of the company that receives it, for which it is read inside. */
+  cnpj?: string | undefined
+}
+
 /** Opens, reads, verifies and, with `pack`, packs a docZip. Whatever it holds comes back as an arrival to store; nothing throws. */
-export function readArrival(docZip: ReceivedDocZip, pack = false): Arrival {
+export function readArrival(docZip: ReceivedDocZip, { pack = false, cnpj }: ReadFor = {}): Arrival {
   const { schema, content } = docZip
   let xml: Buffer
   try {
@@ -22,7 +30,16 @@ export function readArrival(docZip: ReceivedDocZip, pack = false): Arrival {
   const obstacle = obstacleOf(facts)
   const problem = [obstacle, ...problems.map(({ message }) => message)].filter(Boolean).join(' ') || null
   if (obstacle) return { ...docZip, packed, problem, facts: null, proof: null }
-  return { ...docZip, packed, problem, facts, proof: proofOf(tree!) }
+  const inside = cnpj !== undefined && facts.kind === 'document' ? { inside: insideIn(facts, tree!, cnpj) } : {}
+  return { ...docZip, packed, problem, facts, proof: proofOf(tree!), ...inside }
+}
+
+function insideIn(facts: DocumentFacts, tree: NonNullable<ReadFile['tree']>, cnpj: string): Inside | null {
+  try {
+    return insideOf(facts, detailsOf(tree), cnpj)
+  } catch {
+    return null
+  }
 }
 
 // Why a row cannot be made of `facts`, as a sentence for people, or null: the limits of the columns. A chave with a wrong check digit is stored

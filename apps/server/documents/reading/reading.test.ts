@@ -44,16 +44,16 @@ test('a page is read in threads as its documents are read here, in their order',
   const page = pageOf(resNFe(), ...odd, ...notes, evento(110111), cteProc())
   for (const pack of [true, false]) {
     const read = await readApart({ log }, page, { pack })
-    expect(read).toEqual(page.map((docZip) => ({ ...readArrival(docZip, pack) })))
+    expect(read).toEqual(page.map((docZip) => ({ ...readArrival(docZip, { pack }) })))
     expect(read.map(({ proof }) => proof)).toContain('unsigned')
   }
 })
 
 const dying = (reason: ThreadError['reason'], isKiller: (docZip: { nsu: bigint }) => boolean = () => true) =>
   createReading({
-    run: async ({ docZips, pack }) => {
+    run: async ({ docZips, ...options }) => {
       if (docZips.some(isKiller)) throw new ThreadError(reason)
-      return docZips.map((docZip) => readArrival({ ...docZip, content: Buffer.from(docZip.content) }, pack))
+      return docZips.map((docZip) => readArrival({ ...docZip, content: Buffer.from(docZip.content) }, options))
     },
   })
 

@@ -1,6 +1,7 @@
 import type { Context } from '../../platform/context.ts'
 import { createThreads, defaultThreads, runApart, ThreadError, type Threads } from '../../platform/threads.ts'
 import type { Arrival, ReceivedDocZip } from '../arrival.ts'
+import type { ReadFor } from './read.ts'
 
 type Sent = Omit<ReceivedDocZip, 'content'> & { content: Uint8Array }
 /** The class `Buffer` does not survive the way between threads. */
@@ -8,9 +9,8 @@ type Read = Omit<Arrival, 'content' | 'packed'> & {
   packed?: { content: Uint8Array; certificate: Uint8Array | null } | null
 }
 
-export interface ReadTask {
+export interface ReadTask extends ReadFor {
   docZips: Sent[]
-  pack: boolean
 }
 
 // Threads of the whole program, like the processor that they work on. They do not keep it alive.
@@ -23,11 +23,9 @@ const threads = createThreads<ReadTask, Read[]>({
   idleMs: 60_000,
 })
 
-export interface ReadOptions {
+export interface ReadOptions extends ReadFor {
   /** Nobody waits for it: what brings a thread down is then known by reading each alone. */
   patient?: boolean
-  /** Receipts will be made of it. */
-  pack?: boolean
   withinMs?: number
 }
 
@@ -50,11 +48,11 @@ const failedProblem =
 
 export const createReading =
   ({ run }: Pick<Threads<ReadTask, Read[]>, 'run'>): ReadPage =>
-  async ({ log }, page, { patient = false, pack = false, withinMs } = {}) => {
+  async ({ log }, page, { patient = false, withinMs, ...options } = {}) => {
     const readSome = async (some: readonly ReceivedDocZip[]): Promise<Arrival[]> => {
       // A view would be sent with the whole buffer that it is a view of.
       const sent = some.map((docZip): Sent => ({ ...docZip, content: new Uint8Array(docZip.content) }))
-      const work = (docZips: Sent[]) => run({ docZips, pack }, { patient, withinMs })
+      const work = (docZips: Sent[]) => run({ docZips, ...options }, { patient, withinMs })
       const read: (Read | null | undefined)[] = await (patient
         ? runApart({ run: work }, sent, apartMs)
         : work(sent)

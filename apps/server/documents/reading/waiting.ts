@@ -43,7 +43,7 @@ export async function readWaiting(
   const page = waiting
     .filter(({ companyId, service }) => companyId === first.companyId && service === first.service)
     .map(({ nsu, schema, content }) => ({ nsu, schema, content }))
-  const arrivals = await read(ctx, page, { patient: true })
+  const arrivals = await read(ctx, page, { patient: true, cnpj: first.cnpj })
   await inWorkspace(ctx, workspaceId, (ctx) => receive(ctx, first, serviceOf(first.service), arrivals, 'late'))
   return { waitMs: 0 }
 }
