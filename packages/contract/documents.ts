@@ -216,6 +216,16 @@ export const DocumentRow = z.object({
 })
 export type DocumentRow = z.output<typeof DocumentRow>
 
+/** Documents that a search by words reaches, the newest ones. */
+export const reachMax = 10_000
+
+const contadosDesde = z
+  .string()
+  .optional()
+  .describe(
+    `Presente quando mais de ${reachMax.toLocaleString('pt-BR')} documentos têm as palavras procuradas: total, soma e páginas contam os emitidos desde esta data.`,
+  )
+
 /** One page of the documents that a filter finds (section 7). */
 export const listDocuments = route({
   method: 'GET',
@@ -232,6 +242,7 @@ export const listDocuments = route({
     /** Ours: exact count and sum of the whole filter. */
     totalDeItens: z.number().optional(),
     valorTotal: z.number().optional(),
+    contadosDesde,
   }),
 })
 
@@ -265,6 +276,7 @@ export const countOutsidePeriod = route({
   query: DocumentFilter,
   data: z.object({
     totalDeItens: z.number(),
+    contadosDesde,
     meses: z.array(z.object({ mes: z.string().describe('aaaa-MM'), totalDeItens: z.number() })),
   }),
 })

@@ -12,6 +12,11 @@ export interface Volume {
   lastMonth: number
 }
 
+/** The words inside the document `id`, as SQL: of a quarter of the documents, of a thirty-third, of a five-thousandth, and those that all kinds of items have. */
+export const wordsInside = `array_remove(array[case when id % 4 = 0 then 'parafuso' end, case when id % 33 = 7 then 'inox' end, case when id % 5000 = 3 then 'zirconio' end,
+    'marca' || chr(97 + (id % 23)::int) || chr(97 + (id / 23 % 5)::int), 'item' || id % 1000, 'modelo' || id % 5000, 'cod:' || id % 50000,
+    'ncm:' || 10000000 + id % 300 * 1000, 'ncm:' || 40000000 + id % 70 * 1000, 'cfop:' || case when id % 3 = 0 then 6102 else 5102 end], null)`
+
 /** Terms of issuers' names with the share of the documents that have them. */
 export const terms = { rare: 'zinco', some: 'papelaria', many: 'comércio' }
 
@@ -34,6 +39,14 @@ export async function fill(owner: pg.Client, volumes: Volume[]): Promise<void> {
     `insert into count_month (workspace_id, type, month, company_id, roles, status, n, amount)
      select workspace_id, type, date_trunc('month', issued_at)::date, company_id, roles, status, count(*)::int, sum(amount)
        from document where workspace_id = any ($1) group by 1, 2, 3, 4, 5, 6`,
+    ids,
+  )
+  await owner.query(
+    `insert into document_words (workspace_id, document_id, type, company_id, issued_at, words)
+     select workspace_id, id, type, company_id, issued_at,
+            array_to_tsvector(array[':w' || workspace_id, ':m' || workspace_id || to_char(issued_at, '.YYYYMM')] ||
+                              array(select case when t ~ ':' then ':' else '' end || t from unnest(${wordsInside}) t))
+       from document where workspace_id = any ($1)`,
     ids,
   )
   await owner.query('vacuum analyze')

@@ -112,7 +112,7 @@ async function forgetFacts(db: Database, company: Recipient): Promise<void> {
      where f.workspace_id = ${company.workspaceId} and f.company_id = ${company.companyId} and c.workspace_id = f.workspace_id and c.document_id = f.document_id`.execute(
     db,
   )
-  for (const table of ['document_facts', 'content_sum', 'product_sum', 'freight_finding'])
+  for (const table of ['document_facts', 'document_words', 'content_sum', 'product_sum', 'freight_finding'])
     await sql`delete from ${sql.table(table)} where ${ofCompany(company)}`.execute(db)
 }
 

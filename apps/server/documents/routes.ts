@@ -77,6 +77,7 @@ export const documentRoutes = (readSent: ReadSent) => [
         totalDePaginas: Math.ceil(page.total / pageSize),
         totalDeItens: page.total,
         valorTotal: Number(page.amount),
+        ...(page.since !== null && { contadosDesde: page.since }),
       },
     }
   }),
@@ -89,10 +90,16 @@ export const documentRoutes = (readSent: ReadSent) => [
   }),
 
   handle(countOutsidePeriod, 'search', async (ctx, { query, session: { workspaceId } }) => {
-    const { total, months } = await readWorkspace(ctx, workspaceId, async (ctx) =>
+    const { total, since, months } = await readWorkspace(ctx, workspaceId, async (ctx) =>
       countOutside(ctx, workspaceId, await criteriaOf(ctx, workspaceId, query)),
     )
-    return { data: { totalDeItens: total, meses: months.map(({ month, n }) => ({ mes: month, totalDeItens: n })) } }
+    return {
+      data: {
+        totalDeItens: total,
+        ...(since !== null && { contadosDesde: since }),
+        meses: months.map(({ month, n }) => ({ mes: month, totalDeItens: n })),
+      },
+    }
   }),
 
   handle(suggestIssuers, 'search', async (ctx, { query, session: { workspaceId } }) => {

@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import type { WithDatabase } from '../platform/context.ts'
 import { behindMax, type Follower, readBehind } from './following.ts'
 
@@ -11,8 +10,5 @@ export async function readBacklog(
   workspaceId: number,
 ): Promise<{ waiting: number; most: number }> {
   const { changes, older } = await readBehind(db, contentFollower, workspaceId)
-  const { rows } = await sql<{ unread: number }>`
-    select count(*)::int as unread
-     from (select from content_unread where workspace_id = ${workspaceId} limit ${behindMax}) u`.execute(db)
-  return { waiting: Math.min(behindMax, changes + older + rows[0]!.unread), most: behindMax }
+  return { waiting: Math.min(behindMax, changes + older), most: behindMax }
 }

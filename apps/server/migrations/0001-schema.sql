@@ -1354,15 +1354,6 @@ create table document_cite (
 );
 create index document_cite_document_ix on document_cite (workspace_id, document_id);
 
-create table content_unread (
-  workspace_id int not null,
-  document_id bigint not null,
-  company_id int not null,
-  again_at timestamptz not null,
-  primary key (workspace_id, document_id)
-);
-
--- Sums by month, in cents: of documents that stand (not cancelled, denied or replaced).
 create table content_sum (
   workspace_id int not null,
   company_id int not null,
@@ -1426,33 +1417,18 @@ create table installment (
 create index installment_issuer_ix on installment (workspace_id, issuer, due_on);
 create index installment_day_ix on installment (workspace_id, due_on);
 
--- Documents that are found together.
-create table content_segment (
+-- The words by which documents are found (apps/server/documents/search/document-words.ts). Read through `documents_with_words`.
+create table document_words (
   workspace_id int not null,
-  id int generated always as identity,
-  size int not null,
-  first_month date not null,
-  last_month date not null,
-  first_id bigint not null,
-  last_id bigint not null,
-  -- 2^n
-  buckets smallint not null,
-  -- of the documents, in order: a document's place is its number among them
-  ids bytea storage external not null,
-  -- a bit for each place: read anew since, or gone
-  dropped bytea,
-  primary key (workspace_id, id)
-);
-
--- Their terms, those of a bucket in order, each with the places of its documents
--- (apps/server/documents/search/postings.ts).
-create table content_posting (
-  workspace_id int not null,
-  segment_id int not null,
-  bucket smallint not null,
-  value bytea storage external not null,
-  primary key (workspace_id, segment_id, bucket)
-);
+  document_id bigint not null,
+  type smallint not null,
+  company_id int not null,
+  issued_at timestamp without time zone not null,
+  words tsvector not null,
+  primary key (workspace_id, document_id)
+) with (autovacuum_vacuum_insert_scale_factor = 0.01, autovacuum_analyze_scale_factor = 0.02);
+-- A search reads all that was not sorted in yet.
+create index document_words_ix on document_words using gin (words) with (gin_pending_list_limit = 512);
 
 -- --------------------------------------------------------------------------------------------------------------
 -- Alerts
@@ -1762,6 +1738,46 @@ begin
     using p_company, p_service, p_nsu, p_problem, p_unread, p_chave, p_again_ms;
 end $$;
 
+-- The first `p_max` documents with these words, newest first, of the companies that the caller sees. It runs as the owner because beside
+-- a policy `@@` uses no index. It goes back one month, then two, four, …: a frequent word reads few, and a rare one asks few times.
+create function documents_with_words(p_ws int, p_words tsquery, p_type smallint, p_company int, p_from timestamp, p_until timestamp, p_max int) returns TABLE(document_id bigint, issued_at timestamp) language plpgsql stable security definer set search_path to 'public', 'pg_temp'
+  as $$
+declare
+  seen int[] := case when session_user = 'vigia_limited' then coalesce(current_companies(), '{}') end;
+  months int := 1;
+  n int := 0;
+  added int;
+  place text;
+  since timestamp;
+  until timestamp;
+begin
+  if p_ws is null or p_ws is distinct from current_ws() then return; end if;
+  execute format('select max(issued_at) + interval ''1 second'' from document
+                   where workspace_id = %s and type = $1 and issued_at >= $2 and issued_at < $3', p_ws)
+    into until using p_type, p_from, p_until;
+  while until > p_from and n < p_max loop
+    since := date_trunc('month', until - interval '1 microsecond') - (months - 1) * interval '1 month';
+    if months > 16 then
+      since := p_from;
+      place := format(''':w%s''', p_ws);
+    else
+      select string_agg(format(''':m%s.%s''', p_ws, to_char(m, 'YYYYMM')), '|') into place
+        from generate_series(since, until - interval '1 microsecond', interval '1 month') m;
+    end if;
+    since := greatest(since, p_from);
+    return query execute format(
+      'select document_id, issued_at from document_words
+        where words @@ $1 and workspace_id = %s and type = $2 and ($3 is null or company_id = $3) and ($4 is null or company_id = any ($4))
+          and issued_at >= $5 and issued_at < $6
+        order by issued_at desc, document_id desc limit $7 - $8', p_ws)
+      using place::tsquery && p_words, p_type, p_company, seen, since, until, p_max, n;
+    get diagnostics added = row_count;
+    n := n + added;
+    until := since;
+    months := months * 2;
+  end loop;
+end $$;
+
 -- Adds an entry to the audit of a workspace. A function, so that ids of a distributed database come from one server.
 create function append_audit(p_ws int, p_account int, p_actor text, p_action text, p_description text, p_address text, p_search text) returns void language plpgsql set search_path to 'public', 'pg_temp'
   as $$
@@ -2009,7 +2025,7 @@ do $$ declare t text; begin
     execute format('alter table %I enable row level security, force row level security', t);
     execute format('create policy owner on %I to current_user using (%s)', t, case
       when t in ('account_directory', 'workspace_directory', 'token_directory', 'account', 'workspace', 'session', 'mail_link',
-                 'api_key', 'passkey', 'second_factor', 'account_company', 'invitation', 'calendar_feed', 'mail', 'job') then 'true'
+                 'api_key', 'passkey', 'second_factor', 'account_company', 'invitation', 'calendar_feed', 'mail', 'job', 'document_words') then 'true'
       else 'session_user not in (''vigia_app'', ''vigia_limited'')' end);
   end loop;
 end $$;
@@ -2062,7 +2078,7 @@ create policy tidying on announcement for delete using (operating());
 
 -- The limited login sees the companies that its transaction names. The owner may inherit what the login may, so the policy names it.
 do $$ declare t text; rule text; nobody text; begin
-  for t in select relname from pg_class c where relnamespace = 'public'::regnamespace and relkind = 'r'
+  for t in select relname from pg_class c where relnamespace = 'public'::regnamespace and relkind = 'r' and relname <> 'document_words'
               and (relname in ('company', 'document_change', 'document_export', 'announcement')
                    or exists (select from pg_attribute where attrelid = c.oid and attname = 'company_id')) loop
     rule := case t
@@ -2092,9 +2108,9 @@ grant usage on all sequences in schema public to vigia_app, vigia_limited;
 revoke execute on all functions in schema public from public;
 grant execute on all functions in schema public to vigia_app;
 grant execute on function current_ws(), capturing(), operating(), current_companies() to vigia_signer;
--- The limited login calls no function that runs as the owner.
+-- The limited login calls one function that runs as the owner, which gives it documents of its companies only.
 do $$ declare f regprocedure; begin
-  for f in select oid from pg_proc where not prosecdef and pronamespace = 'public'::regnamespace loop
+  for f in select oid from pg_proc where (not prosecdef or proname = 'documents_with_words') and pronamespace = 'public'::regnamespace loop
     execute format('grant execute on function %s to vigia_limited', f);
   end loop;
 end $$;
@@ -2114,4 +2130,4 @@ grant insert on certificate_use, workspace_key, installation_key to vigia_signer
 -- Sign-in, members, webhooks and letters are asked with the login of everybody.
 revoke all on second_factor, recovery_code, passkey, mail_link, invitation, account_company, membership, certificate_batch,
   certificate_file, webhook, webhook_delivery, calendar_feed, letter_choice, monthly_report, alert_name, alert_contact,
-  alert_citation, alert_histogram, alert_test, document_cite from vigia_limited;
+  alert_citation, alert_histogram, alert_test, document_cite, document_words from vigia_limited;

@@ -462,24 +462,6 @@ export interface Tables {
     walked_at: Optional<string | null>
     walked_id: Optional<bigint | null, bigint | number | null>
   }
-  content_posting: {
-    workspace_id: number
-    segment_id: number
-    bucket: number
-    value: Buffer
-  }
-  content_segment: {
-    workspace_id: number
-    id: Optional<number>
-    size: number
-    first_month: string
-    last_month: string
-    first_id: Column<bigint, bigint | number>
-    last_id: Column<bigint, bigint | number>
-    buckets: number
-    ids: Buffer
-    dropped: Optional<Buffer | null>
-  }
   content_sum: {
     workspace_id: number
     company_id: number
@@ -498,12 +480,6 @@ export interface Tables {
     cbs: Column<bigint, bigint | number>
     is: Column<bigint, bigint | number>
     fcp: Column<bigint, bigint | number>
-  }
-  content_unread: {
-    workspace_id: number
-    document_id: Column<bigint, bigint | number>
-    company_id: number
-    again_at: Column<Date, Date | string>
   }
   count_month: {
     workspace_id: number
@@ -656,6 +632,14 @@ export interface Tables {
     text: string
     written_by: number
     written_at: Optional<Date, Date | string>
+  }
+  document_words: {
+    workspace_id: number
+    document_id: Column<bigint, bigint | number>
+    type: number
+    company_id: number
+    issued_at: string
+    words: string
   }
   erasure: {
     workspace: string

@@ -1,5 +1,5 @@
-import { type DocumentRow, type ListOrder, listDocuments } from '@vigia/contract/documents'
-import { formatAtMoment } from '@vigia/contract/text'
+import { type DocumentRow, type ListOrder, listDocuments, reachMax } from '@vigia/contract/documents'
+import { formatAtMoment, formatDate, formatInteger } from '@vigia/contract/text'
 import { clsx } from 'clsx'
 import { Bookmark, BookmarkCheck, Columns3, Rows3, Rows4 } from 'lucide-react'
 import { Suspense, useDeferredValue, useMemo, useRef, useState } from 'react'
@@ -242,6 +242,12 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
         <div className="py-2">
           <TextNotice tone="warning" text={commonCause} />
         </div>
+      )}
+      {page?.contadosDesde && (
+        <p role="status" className="mt-1 text-muted">
+          Mais de {formatInteger(reachMax)} documentos têm o que você procura: lista, total e soma são dos emitidos
+          desde {formatDate(page.contadosDesde)}. Para ver os mais antigos, escolha um período.
+        </p>
       )}
       <OutsidePeriod {...bar} />
     </>

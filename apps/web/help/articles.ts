@@ -260,7 +260,7 @@ export const situations: readonly Article[] = [
     id: 'procurar-dentro',
     title: 'Procurar notas pelo produto, NCM, pedido ou lote',
     body: [
-      'A busca das listas também olha dentro dos documentos completos: palavras do nome dos produtos e o começo delas, o código do fornecedor, o GTIN, o NCM, a placa, o número do pedido e o lote. Várias palavras podem estar em campos diferentes da mesma nota.',
+      'A busca das listas também olha dentro dos documentos completos: palavras do nome dos produtos e o começo delas, o código do fornecedor, o GTIN, o NCM, a placa, o número do pedido e o lote. Várias palavras podem estar em campos diferentes da mesma nota. Quando mais de 10.000 documentos têm o que você procura, a lista mostra e soma os mais novos e diz desde quando: escolha um período para ver os outros.',
       'Para dizer o que a palavra é, escreva ncm:4818, cfop:5102 (ou cfop 5102), placa:ABC1D23, pedido:4500 ou lote:L77. O CFOP só é procurado assim, porque está em quase todas as notas. De notas só com o resumo não se conhecem os itens, e os documentos de antes da atualização são lidos aos poucos.',
     ],
     keywords:

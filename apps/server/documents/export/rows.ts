@@ -7,8 +7,8 @@ import type { Database, WithDatabase } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
 import { epecCodes } from '../files.ts'
 import { all, type Criteria, type FilterQuery, withinRange } from '../list/filter.ts'
+import { readWhole } from '../list/list.ts'
 import { receivedContent } from '../received/column.ts'
-import { readQuery } from '../search/search.ts'
 import { isAltered } from '../workflow/remarks.ts'
 
 export interface ExportRow {
@@ -93,7 +93,7 @@ export async function* readInBatches(
   for (let last: ExportRow | undefined; ; ) {
     const after = last
     const rows = await read(async (db) => {
-      query ??= await readQuery(db, workspaceId, choice.criteria)
+      query ??= await readWhole(db, workspaceId, choice.criteria, 'Nada foi exportado')
       const rest = after ? sql`(d.issued_at, d.id) < (${after.issued_at}::timestamp, ${after.id}::bigint)` : sql`true`
       return sql`${withinRange(query, query.range)} and ${rest}`
     })

@@ -89,6 +89,8 @@ export interface FilterQuery {
   filter: Criteria
   /** Range from the filter and the search text. */
   range: Range
+  /** Where more documents than a search reaches have its words: time of issue of the oldest one it reaches, with which the range begins. */
+  since: string | null
   /** Conditions on `document d` that counters cannot evaluate. */
   found: RawBuilder<unknown>[]
   hiding: Hiding[]

@@ -179,6 +179,19 @@ async function measureSearch(name: Name) {
     amount: { text: '16.471,02', ...within },
     amountRange: { amountFrom: '10000', amountTo: '20000', ...within },
     partOfChave: { text: one.chave.slice(-12), ...within },
+    insideRare: { text: 'zirconio', ...within },
+    inside3Percent: { text: 'inox', ...within },
+    inside25Percent: { text: 'parafuso', ...within },
+    insideBeginning: { text: 'marcaa', ...within },
+    insideTwo: { text: 'parafuso inox', ...within },
+    insideAndName: { text: `inox ${terms.some}`, ...within },
+    insideCfop: { text: 'cfop:5102', ...within },
+    insideNcm: { ncm: '1012', ...within },
+    insideCurrentMonth: { text: 'inox', ...month(0) },
+    inside25PercentCurrentMonth: { text: 'parafuso', ...month(0) },
+    insideAnyDate: { text: 'inox' },
+    insideRareAnyDate: { text: 'zirconio' },
+    inside25PercentAnyDate: { text: 'parafuso' },
   }
   const measured: Record<string, object> = {}
   for (const [label, filter] of Object.entries(words)) {

@@ -1,11 +1,12 @@
+import { reachMax } from '@vigia/contract/documents'
 import { formatInteger } from '@vigia/contract/text'
 import { sql } from 'kysely'
-import type { WithDatabase } from '../../platform/context.ts'
+import type { Database, WithDatabase } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import { readQuery } from '../search/search.ts'
 import { countAll } from './count.ts'
-import { type Criteria, type Filter, type Order, rangeOf, usualOrder, withinRange } from './filter.ts'
+import { type Criteria, type Filter, type FilterQuery, type Order, rangeOf, usualOrder, withinRange } from './filter.ts'
 import { readPart } from './order.ts'
 import { type DocumentListRow, readRows } from './rows.ts'
 
@@ -16,9 +17,11 @@ export interface ListPage {
   total: number
   /** Decimal text. */
   amount: string
+  /** Where more documents than a search reaches have the words: since when they were issued, which it lists, counts and sums; null: all. */
+  since: string | null
 }
 
-/** One page of the workspace's documents, without those that its companies hide, in the order of the filter, with its exact count and sum. */
+/** One page of the workspace's documents, without those that its companies hide, in the order of the filter, with its count and sum. */
 export async function searchDocuments(
   ctx: WithDatabase,
   workspaceId: number,
@@ -26,14 +29,15 @@ export async function searchDocuments(
 ): Promise<ListPage> {
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
     const { query, total, amount, newest } = await countAll(await readQuery(db, workspaceId, criteria))
+    const { since } = query
     const offset = (page - 1) * pageSize
-    if (offset >= total) return { total, amount, rows: [] }
+    if (offset >= total) return { total, amount, since, rows: [] }
     const take = Math.min(pageSize, total - offset)
     const isAmongNewest = order.by === 'issued' && !order.ascending && offset + take <= newest.length
     const ids = isAmongNewest
       ? newest.slice(offset, offset + take)
       : await readPart(query, order, { total, offset, take })
-    return { total, amount, rows: await readRows(db, workspaceId, ids) }
+    return { total, amount, since, rows: await readRows(db, workspaceId, ids) }
   })
 }
 
@@ -46,7 +50,7 @@ export async function selectIds(
   order: Order = usualOrder,
 ): Promise<bigint[]> {
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
-    const { query, total } = await countAll(await readQuery(db, workspaceId, criteria))
+    const { query, total } = await countAll(await readWhole(db, workspaceId, criteria, 'Nada mudou na sua seleção'))
     if (total > max)
       throw new AppError(
         'conflict',
@@ -56,23 +60,40 @@ export async function selectIds(
   })
 }
 
+/** How many documents an export of the criteria has. */
 export async function countDocuments({ db }: WithDatabase, workspaceId: number, criteria: Criteria): Promise<number> {
-  return (await countAll(await readQuery(db, workspaceId, criteria))).total
+  return (await countAll(await readWhole(db, workspaceId, criteria, 'Nada foi exportado'))).total
+}
+
+/** The question of criteria that find all documents; refuses words of more documents than a search reaches. */
+export async function readWhole(
+  db: Database,
+  workspaceId: number,
+  criteria: Criteria,
+  unchanged: string,
+): Promise<FilterQuery> {
+  const query = await readQuery(db, workspaceId, criteria)
+  if (query.since !== null)
+    throw new AppError(
+      'conflict',
+      `Mais de ${formatInteger(reachMax)} documentos têm o que este filtro procura, e a busca alcança só os mais novos. ${unchanged}: escolha um período menor.`,
+    )
+  return query
 }
 
 export async function countOutside(
   { db }: WithDatabase,
   workspaceId: number,
   { from, to, ...criteria }: Criteria,
-): Promise<{ total: number; months: { month: string; n: number }[] }> {
+): Promise<{ total: number; since: string | null; months: { month: string; n: number }[] }> {
   const asked = await readQuery(db, workspaceId, criteria)
   const without = rangeOf({ from, to })
   // A whole chave is found whatever the range is.
-  if (asked.anyDate || (from === undefined && to === undefined)) return { total: 0, months: [] }
+  if (asked.anyDate || (from === undefined && to === undefined)) return { total: 0, since: null, months: [] }
   const { rows } = await sql<{ month: string; n: number }>`
     select to_char(date_trunc('month', d.issued_at), 'YYYY-MM') as month, count(*)::int as n from document d
      where ${withinRange(asked, asked.range)}
        and not (d.issued_at >= ${without.from}::timestamp and d.issued_at < ${without.until}::timestamp)
      group by date_trunc('month', d.issued_at) order by date_trunc('month', d.issued_at) desc`.execute(db)
-  return { total: rows.reduce((sum, { n }) => sum + n, 0), months: rows }
+  return { total: rows.reduce((sum, { n }) => sum + n, 0), since: asked.since, months: rows }
 }

@@ -4,10 +4,9 @@ import type { Database } from '../../platform/context.ts'
 import { executePrepared } from '../../platform/database.ts'
 import { codeTerm, likeLiteral } from '../../platform/text.ts'
 import { dueCondition } from '../due.ts'
-import { countedQuestion } from '../list/counted.ts'
+import { type CountedQuestion, countedQuestion } from '../list/counted.ts'
 import {
   alertCondition,
-  all,
   type Criteria,
   type FilterQuery,
   type Range,
@@ -15,8 +14,8 @@ import {
   reformCondition,
 } from '../list/filter.ts'
 import { markCondition } from '../workflow/remarks.ts'
-import { common as commonPlaces, findInside, insideCondition, type Places } from './postings.ts'
-import { type TermQuestion, termQuestion } from './terms.ts'
+import { findWithWords, type Having, quoted } from './document-words.ts'
+import { termQuestion } from './terms.ts'
 import { type Amounts, readWords, type Word } from './words.ts'
 
 /** Criteria as a question to the database. Every typed word must be found, each in any field; names are looked for among suppliers. */
@@ -26,84 +25,121 @@ export async function readQuery(
   filter: Criteria,
 ): Promise<FilterQuery & { anyDate: boolean }> {
   const words = readWords(filter.text ?? '')
-  const given = [
-    ...amountConditions({ from: filter.amountFrom, to: filter.amountTo }),
-    ...(filter.due ? [dueCondition(workspaceId, filter.type, filter.due)] : []),
-    ...(filter.mark ? [markCondition(workspaceId, filter.mark)] : []),
-    ...(filter.alert === undefined ? [] : [alertCondition(filter.alert)]),
-    ...(filter.reform === undefined ? [] : [reformCondition(filter.reform)]),
-  ]
-  const hiding = await readHiding({ db }, workspaceId)
-  const query = { db, workspaceId, filter, hiding, anyDate: words.chave !== null }
+  const anyDate = words.chave !== null
   // A whole chave means that document, whenever it was issued.
-  if (words.chave) {
-    const found = [sql`d.chave = ${words.chave}`, ...given]
-    return {
-      ...query,
-      range: rangeOf({}),
-      found: [...found, ...(await insideFilter(db, workspaceId, filter, rangeOf({})))],
-    }
-  }
-  const range = words.ranges.reduce(common, rangeOf(filter))
-  const found = [
-    ...given,
-    ...words.amounts.flatMap(amountConditions),
-    ...words.days.map(onDay),
-    ...(await insideFilter(db, workspaceId, filter, range)),
-    ...(await inFields(db, workspaceId, words.others, range)),
+  const range = anyDate ? rangeOf({}) : words.ranges.reduce(common, rangeOf(filter))
+  const counted = filter.counted && countedQuestion(workspaceId, filter.counted)
+  const fields = [
+    ...(await insideFilter(db, workspaceId, filter, counted)),
+    ...(await inFields(db, workspaceId, words.others)),
   ]
-  return { ...query, range, found }
+  const { conditions, since } = await withWords(db, workspaceId, filter, range, fields)
+  return {
+    db,
+    workspaceId,
+    filter,
+    hiding: await readHiding({ db }, workspaceId),
+    anyDate,
+    range: since === null ? range : { ...range, from: since },
+    since,
+    found: [
+      ...(anyDate ? [sql`d.chave = ${words.chave}`] : []),
+      ...amountConditions({ from: filter.amountFrom, to: filter.amountTo }),
+      ...(filter.due ? [dueCondition(workspaceId, filter.type, filter.due)] : []),
+      ...(filter.mark ? [markCondition(workspaceId, filter.mark)] : []),
+      ...(filter.alert === undefined ? [] : [alertCondition(filter.alert)]),
+      ...(filter.reform === undefined ? [] : [reformCondition(filter.reform)]),
+      ...(counted?.conditions ?? []),
+      ...words.amounts.flatMap(amountConditions),
+      ...words.days.map(onDay),
+      ...conditions,
+    ],
+  }
 }
 
-// Conditions of the filter on the contents of documents, each looked up by itself.
+/** A demand that a document meets by one of the conditions, or by its words. */
+interface Field {
+  conditions: RawBuilder<unknown>[]
+  issuers: string[]
+  /** A tsquery; null: no words of documents mean it. */
+  inside: string | null
+}
+
+// Words found only inside are asked together, so that frequent ones beside others are still found in all documents.
+async function withWords(
+  db: Database,
+  workspaceId: number,
+  filter: Criteria,
+  range: Range,
+  fields: readonly Field[],
+): Promise<{ conditions: RawBuilder<unknown>[]; since: string | null }> {
+  const isOnly = ({ conditions, issuers, inside }: Field) =>
+    inside !== null && conditions.length === 0 && issuers.length === 0
+  const only = fields.filter(isOnly).map(({ inside }) => `(${inside})`)
+  const others = fields.filter((field) => !isOnly(field))
+  const asked = others.filter(({ inside }) => inside !== null)
+  const sets = await findWithWords(db, workspaceId, filter, range, [
+    ...(only.length > 0 ? [only.join('&')] : []),
+    ...asked.map(({ inside }) => [...only, `(${inside})`].join('&')),
+  ])
+  const ofAll = only.length > 0 ? [sets.shift()!] : []
+  const setOf = (field: Field) => sets[asked.indexOf(field)]
+  const isIssuer = (field: Field) => field.conditions.length === 0 && (setOf(field)?.isEmpty ?? true)
+  // Words found only among issuers become one set of issuers, by which documents are found fast.
+  const [issuers, ...more] = others.filter(isIssuer).map(({ issuers }) => new Set(issuers))
+  return {
+    conditions: [
+      ...ofAll.map(isAmong),
+      ...(issuers ? [issuedBy([...issuers].filter((id) => more.every((ids) => ids.has(id))))] : []),
+      ...others
+        .filter((field) => !isIssuer(field))
+        .map((field) => {
+          const set = setOf(field)
+          return either([
+            ...(field.issuers.length > 0 ? [issuedBy(field.issuers)] : []),
+            ...field.conditions,
+            ...(set && !set.isEmpty ? [isAmong(set)] : []),
+          ])
+        }),
+    ],
+    since: [...ofAll, ...sets].reduce<string | null>(
+      (latest, { since }) => (since !== null && since > (latest ?? '') ? since : latest),
+      null,
+    ),
+  }
+}
+
+const isAmong = ({ ids }: Having) => sql`d.id = any (${ids}::bigint[])`
+const issuedBy = (ids: readonly string[]) => sql`d.supplier_id = any (${`{${ids.join()}}`}::int[])`
+
+// Conditions of the filter on the contents of documents.
 async function insideFilter(
   db: Database,
   workspaceId: number,
-  { type, product, ncm, cfop, counted }: Criteria,
-  range: Range,
-): Promise<RawBuilder<unknown>[]> {
-  if (counted) {
-    const line = countedQuestion(workspaceId, counted)
-    return [
-      ...line.conditions,
-      ...(line.term === null ? [] : await allInside(db, workspaceId, [{ exact: [line.term], beginning: null }], range)),
-      ...(line.product === null ? [] : await productCondition(db, workspaceId, line.product, range)),
-      ...(await insideFilter(db, workspaceId, { type, product, ncm, cfop }, range)),
-    ]
-  }
-  const named = [...(ncm === undefined ? [] : [`ncm:${ncm}`]), ...(cfop === undefined ? [] : [`cfop:${cfop}`])]
-  const conditions = await allInside(db, workspaceId, named.map(termQuestion), range)
-  return product === undefined
-    ? conditions
-    : [...conditions, ...(await productCondition(db, workspaceId, product, range))]
+  { product, ncm, cfop }: Criteria,
+  counted: CountedQuestion | undefined,
+): Promise<Field[]> {
+  const inside = [
+    ...(ncm === undefined ? [] : [termQuestion(`ncm:${ncm}`)]),
+    ...(cfop === undefined ? [] : [termQuestion(`cfop:${cfop}`)]),
+    ...(counted?.term ? [quoted(counted.term)] : []),
+  ].map((inside): Field => ({ conditions: [], issuers: [], inside }))
+  const products = [product, counted?.product].filter((id) => typeof id === 'number')
+  const ofProducts = await Promise.all(products.map((id) => productFields(db, workspaceId, id)))
+  return [...inside, ...ofProducts.flat()]
 }
 
-async function allInside(
-  db: Database,
-  workspaceId: number,
-  questions: (TermQuestion | null)[],
-  range: Range,
-): Promise<RawBuilder<unknown>[]> {
-  if (questions.length === 0) return []
-  const inside = await findInside(db, workspaceId, questions, range)
-  return [insideCondition(inside, commonPlaces(inside.found)) ?? sql`false`]
-}
-
-// Several products may have a code: of these documents it is looked up which products they have.
-async function productCondition(
-  db: Database,
-  workspaceId: number,
-  product: number,
-  range: Range,
-): Promise<RawBuilder<unknown>[]> {
+// Several products may have a code: of the documents with it (`offset 0`: of these only) it is looked up which products they have.
+async function productFields(db: Database, workspaceId: number, product: number): Promise<Field[]> {
   const { rows } = await sql<{ code: string }>`
     select code from product where workspace_id = ${workspaceId} and id = ${product}`.execute(db)
-  if (!rows[0]) return [sql`false`]
+  if (!rows[0]) return [{ conditions: [sql`false`], issuers: [], inside: null }]
   const term = codeTerm(rows[0].code)
-  const [having = sql`true`] = term ? await allInside(db, workspaceId, [{ exact: [term], beginning: null }], range) : []
+  const has = sql`exists (select from document_facts c where c.workspace_id = d.workspace_id and c.document_id = d.id
+                                                   and c.products @> array[${product}::int] offset 0)`
   return [
-    sql`case when ${having} then exists (select from document_facts c where c.workspace_id = d.workspace_id and c.document_id = d.id
-                                                                 and c.products @> array[${product}::int]) else false end`,
+    { conditions: [has], issuers: [], inside: null },
+    ...(term ? [{ conditions: [], issuers: [], inside: quoted(term) }] : []),
   ]
 }
 
@@ -146,19 +182,8 @@ interface Found {
   begins: boolean
 }
 
-async function inFields(
-  db: Database,
-  workspaceId: number,
-  words: Word[],
-  range: Range,
-): Promise<RawBuilder<unknown>[]> {
+async function inFields(db: Database, workspaceId: number, words: Word[]): Promise<Field[]> {
   if (words.length === 0) return []
-  const inside = await findInside(
-    db,
-    workspaceId,
-    words.map(({ inside }) => inside),
-    range,
-  )
   const of = <T>(pick: (word: Word) => T) => words.map(pick)
   const rows = await executePrepared(
     db,
@@ -174,43 +199,17 @@ async function inFields(
       lateral (select exists (select 1 from document d where d.workspace_id = ${workspaceId} and d.chave >= w.chave and d.chave < w.chave || '~') as begins) b
      order by w.place`,
   )
-  // Words found only among issuers become one set of issuers, by which documents are found fast.
-  const alone: Word[] = []
-  const among: { issuers: RawBuilder<unknown> | null; others: RawBuilder<unknown>[]; places: Places }[] = []
-  for (const [index, word] of words.entries()) {
-    const found = rows[index]!
-    if (found.everywhere) continue
-    const others = otherFields(word, found)
-    const places = inside.found[index]!
-    if (others.length === 0 && places.size === 0) alone.push(word)
-    else among.push({ issuers: issuerHas(word), others, places })
-  }
-  if (alone.length > 0) {
-    const having = alone.map(issuerHas)
-    const issuers = having.every((one) => one !== null) ? all(having) : null
-    among.unshift({ issuers, others: [], places: new Map() })
-  }
-  const sets = await findIssuers(
+  const asked = words.flatMap((word, index) => (rows[index]!.everywhere ? [] : [{ word, found: rows[index]! }]))
+  const issuers = await findIssuers(
     db,
     workspaceId,
-    among.map(({ issuers }) => issuers),
+    asked.map(({ word }) => issuerHas(word)),
   )
-  // Words found only in contents become one set of documents.
-  const only: Places[] = []
-  const conditions = among.flatMap(({ others, places }, index) => {
-    const issuers = sets[index] ?? null
-    if (issuers === null && others.length === 0 && places.size > 0) {
-      only.push(places)
-      return []
-    }
-    const having = [
-      ...(issuers ? [sql`d.supplier_id = any (${issuers}::int[])`] : []),
-      ...others,
-      insideCondition(inside, places),
-    ].filter((one) => one !== null)
-    return having.length > 0 ? either(having) : sql`false`
-  })
-  return only.length > 0 ? [...conditions, insideCondition(inside, commonPlaces(only)) ?? sql`false`] : conditions
+  return asked.map(({ word, found }, index) => ({
+    conditions: otherFields(word, found),
+    issuers: issuers[index]!,
+    inside: word.inside,
+  }))
 }
 
 const like = (text: string | null) => (text === null ? null : `%${likeLiteral(text)}%`)
@@ -223,22 +222,21 @@ function issuerHas({ name, taxId }: Word): RawBuilder<unknown> | null {
   return has.length > 0 ? either(has) : null
 }
 
-// The ids of those that meet each of the conditions, as one text: there may be thousands. All are looked at once; null: no issuer can.
+// The ids of those that meet each of the conditions, from one text: there may be thousands. All are looked at once.
 async function findIssuers(
   db: Database,
   workspaceId: number,
   conditions: (RawBuilder<unknown> | null)[],
-): Promise<(string | null)[]> {
+): Promise<string[][]> {
   const possible = conditions.filter((condition) => condition !== null)
-  if (possible.length === 0) return conditions.map(() => null)
-  const sets = conditions.flatMap((condition, index) => {
-    if (!condition) return []
-    const those = possible.length === 1 ? sql`` : sql`filter (where ${condition})`
-    return sql`(array_agg(s.id) ${those})::text as ${sql.ref(String(index))}`
-  })
+  if (possible.length === 0) return conditions.map(() => [])
+  const sets = conditions.map(
+    (condition, index) =>
+      sql`(array_agg(s.id) filter (where ${condition ?? sql`false`}))::text as ${sql.ref(String(index))}`,
+  )
   const { rows } = await sql<Record<string, string | null>>`
     select ${sql.join(sets)} from supplier s where s.workspace_id = ${workspaceId} and ${either(possible)}`.execute(db)
-  return conditions.map((_, index) => rows[0]![index] ?? null)
+  return conditions.map((_, index) => rows[0]![index]?.slice(1, -1).split(',') ?? [])
 }
 
 function otherFields({ number, chave }: Word, found: Found): RawBuilder<unknown>[] {

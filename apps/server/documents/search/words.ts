@@ -3,7 +3,7 @@ import { parseCnpj, parseCpf } from '@vigia/dfe/cnpj'
 import { findKey } from '@vigia/dfe/families/lookup'
 import { bareTerm, searchable } from '../../platform/text.ts'
 import type { Range } from '../list/filter.ts'
-import { type TermQuestion, termKinds, termQuestion } from './terms.ts'
+import { termKinds, termQuestion } from './terms.ts'
 
 /** Amounts as decimal text; `above` and `below` exclude their end. */
 export interface Amounts {
@@ -21,8 +21,8 @@ export interface Word {
   number: number | null
   /** Ten or more characters of a chave. */
   chave: string | null
-  /** In the items, or in what else the document names. */
-  inside: TermQuestion | null
+  /** In the items, or in what else the document names: a tsquery. */
+  inside: string | null
 }
 
 export interface Words {

@@ -200,16 +200,13 @@ describe('a deletion', () => {
         sql`insert into content_position (workspace_id, version) values (${workspaceId}, 0)`,
         sql`insert into product (workspace_id, issuer, code, name, ncm, unit, bare) values (${workspaceId}, '', '', '', '', '', '')`,
         sql`insert into document_facts (workspace_id, document_id, company_id, type, chave, purchase, standing, counted, month, at, cents, company_base, issuer_base, findings, facts, sums)
-            select workspace_id, id, company_id, type, chave, true, true, true, now(), now(), 0, '', '', 0, '{}', '{}' from document`,
-        sql`insert into content_segment (workspace_id, size, first_month, last_month, first_id, last_id, buckets, ids)
-            values (${workspaceId}, 1, now(), now(), 1, 1, 1, '')`,
-        sql`insert into content_posting values (${workspaceId}, 1, 0, '')`,
-        sql`insert into content_unread select workspace_id, id, company_id, now() from document`,
-        sql`insert into content_sum select workspace_id, company_id, '2026-01-01', 0, 0, 1, chave, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 from document`,
+            select workspace_id, id, company_id, type, chave, true, true, true, now(), now(), 0, '', '', 0, '{}', '{}' from document on conflict do nothing`,
+        sql`insert into document_words select workspace_id, id, type, company_id, issued_at, 'papel' from document on conflict do nothing`,
+        sql`insert into content_sum select workspace_id, company_id, '2026-01-01', 0, 0, 1, chave, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 from document on conflict do nothing`,
         sql`insert into product_sum select workspace_id, 1, company_id, '2026-01-01', 0, 1, 0, 0 from document group by 1, 3`,
         sql`insert into installment (workspace_id, document_id, company_id, place, due_on, amount, number, issuer, standing)
-            select workspace_id, id, company_id, 1, now(), 0, '', '', true from document`,
-        sql`insert into document_cite (workspace_id, chave, document_id) select workspace_id, chave, id from document`,
+            select workspace_id, id, company_id, 1, now(), 0, '', '', true from document on conflict do nothing`,
+        sql`insert into document_cite (workspace_id, chave, document_id) select workspace_id, chave, id from document on conflict do nothing`,
         sql`insert into freight_finding (workspace_id, document_id, company_id, issued_at, told_at, value, code, sentence, documents)
             select workspace_id, id, company_id, issued_at, now(), 0, '', '', '{}' from document`,
         sql`insert into freight_mark (workspace_id, document_id, company_id, said_by, code, sentence)

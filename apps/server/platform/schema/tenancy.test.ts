@@ -38,12 +38,12 @@ test('a query that forgets the workspace sees its own rows only', async () => {
   expect(rows).toEqual([{ workspace_id: mine }])
 })
 
-test('the login of who sees some companies only calls no function of the owner and is no operator', async () => {
+test('the login of who sees some companies only calls one function of the owner, the search, and is no operator', async () => {
   const { rows } = await owner.query(
     `select proname from pg_proc where prosecdef and pronamespace = 'public'::regnamespace
         and has_function_privilege('vigia_limited', oid, 'execute')`,
   )
-  expect(rows).toEqual([])
+  expect(rows).toEqual([{ proname: 'documents_with_words' }])
   const limited = openDatabase(url, pools.limited)
   try {
     await expect(sql`select account_for_login('a@exemplo.com.br')`.execute(limited)).rejects.toThrow(
@@ -192,6 +192,11 @@ const definers: Record<string, { why: string; call: string; gives: unknown[] | R
     why: 'only in the workspace that the transaction has entered',
     call: `select restate_receipts(${theirs}, 5, 0::smallint, '{1}', '{changed}', '{true}', '{x}', '{null}')::text as done`,
     gives: [{ done: '' }],
+  },
+  documents_with_words: {
+    why: 'only in the workspace that the transaction has entered',
+    call: `select * from documents_with_words(${theirs}, 'papel', 0::smallint, null, '2000-01-01', '2100-01-01', 10)`,
+    gives: [],
   },
   erase_workspace: {
     why: 'only the workspace that the transaction has entered, when its time is over',

@@ -9,6 +9,7 @@ import { Button, buttonClass } from '../../ui/button.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { lastDays } from '../../ui/period/days.ts'
 import { defaultFilters, type Filters, isCurrentMonth, isNarrowed, toQuery } from './filters.ts'
+import { foundText } from './found.ts'
 
 interface EmptyListProps {
   kind: DocumentKind
@@ -29,7 +30,8 @@ export function EmptyList({ kind, filters, companies, pageCount, counted, onChan
     ? { ...filters, period: null, page: 1 }
     : { ...filters, period: lastDays(today, 89), page: 1 }
   const others = useScreenQuery(listDocuments, { query: toQuery(wider, kind) }, { enabled: counted })
-  const found = others.isPlaceholderData ? 0 : (others.data?.totalDeItens ?? 0)
+  const found = others.isPlaceholderData ? undefined : others.data
+  const all = found?.totalDeItens ? foundText(found, kind) : null
   const when = filters.period && isCurrentMonth(filters.period, today) ? 'neste mês' : 'neste período'
   if (filters.page > 1 && pageCount > 0) {
     return (
@@ -57,8 +59,7 @@ export function EmptyList({ kind, filters, companies, pageCount, counted, onChan
       </Empty>
     )
   }
-  if (chosen && filters.period && found > 0) {
-    const all = formatCount(found, kind.one, kind.many)
+  if (chosen && filters.period && all) {
     return (
       <Empty
         icon={<FileSearch />}
@@ -86,16 +87,10 @@ export function EmptyList({ kind, filters, companies, pageCount, counted, onChan
     <Empty
       icon={<Hourglass />}
       title={`${kind.none} ${when}`}
-      action={
-        found > 0 && (
-          <Button onClick={() => onChange(wider)}>
-            Ver {formatCount(found, kind.one, kind.many)} dos últimos 90 dias
-          </Button>
-        )
-      }
+      action={all && <Button onClick={() => onChange(wider)}>Ver {all} dos últimos 90 dias</Button>}
     >
-      {found > 0
-        ? `Há ${formatCount(found, kind.one, kind.many)} nos últimos 90 dias.`
+      {all
+        ? `Há ${all} nos últimos 90 dias.`
         : 'A SEFAZ é consultada no máximo uma vez por hora, e um documento pode levar algumas horas da emissão até a entrega. O que chegar aparece aqui sozinho.'}
     </Empty>
   )

@@ -4,12 +4,13 @@ import { Download } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { DocumentKind } from '../../lib/kinds.ts'
 import { Button } from '../../ui/button.tsx'
+import { foundText } from './found.ts'
 import { inlineButtonClass } from './whole-filter.tsx'
 
 interface ListToolbarProps {
   kind: DocumentKind
   /** Count and sum of the whole filter; undefined while they are loading. */
-  total: { totalDeItens?: number; valorTotal?: number } | undefined
+  total: { totalDeItens?: number; valorTotal?: number; contadosDesde?: string } | undefined
   loading: boolean
   selectedCount: number
   /** Shown when the whole page is selected and the filter has more. */
@@ -75,7 +76,7 @@ export function ListToolbar({
             {loading && 'Carregando documentos...'}
             {total?.valorTotal !== undefined && count > 0 && (
               <>
-                {formatCount(count, kind.one, kind.many)}
+                {foundText(total, kind)}
                 {compact ? ' ' : ' · '}
                 <span className={clsx('font-semibold text-ink', compact && 'block')}>
                   {formatMoney(total.valorTotal)}

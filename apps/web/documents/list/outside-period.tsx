@@ -1,11 +1,12 @@
 import { countOutsidePeriod } from '@vigia/contract/documents'
-import { formatCount, formatInteger } from '@vigia/contract/text'
+import { formatInteger } from '@vigia/contract/text'
 import { findKey } from '@vigia/dfe/families/lookup'
 import { Fragment } from 'react'
 import type { DocumentKind } from '../../lib/kinds.ts'
 import { useScreenQuery } from '../../lib/query.ts'
 import { type Period, writeMonth } from '../../ui/period/days.ts'
 import { type Filters, toFilter } from './filters.ts'
+import { foundText } from './found.ts'
 import { inlineButtonClass } from './whole-filter.tsx'
 
 interface OutsidePeriodProps {
@@ -30,8 +31,8 @@ export function OutsidePeriod({ kind, filters, onChange }: OutsidePeriodProps) {
   const months = data.meses.slice(0, monthsShown)
   const rest = data.totalDeItens - months.reduce((sum, { totalDeItens }) => sum + totalDeItens, 0)
   return (
-    <p role="status" className="mt-1 text-muted">
-      {formatCount(data.totalDeItens, kind.one, kind.many)} fora do período:{' '}
+    <p role="status" className="mt-1 text-muted first-letter:uppercase">
+      {foundText(data, kind)} fora do período:{' '}
       {months.map(({ mes, totalDeItens }, index) => (
         <Fragment key={mes}>
           {index > 0 && ', '}

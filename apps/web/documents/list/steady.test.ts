@@ -15,6 +15,13 @@ test.each([
   ['some were pushed to the second page', page('cba', 9), page('edc', 11), false, 2],
   ['a server counts nothing', page('cba', undefined), page('dcb', undefined), true, 1],
   ['one went and another took its place', page('cba', 9), page('cb_', 8), true, 0],
+  [
+    'two came of a frequent word',
+    page('cba', 10_000),
+    { ...page('edc', 10_000), contadosDesde: '2026-03-12T10:00:00' },
+    true,
+    2,
+  ],
   ['one has another status now, and left the filter', page('cba', 3), page('ca', 2), true, 0],
 ] as const)('%s', (_, shown, next, isFirst, count) => {
   expect(countNews(shown, next, isFirst)).toBe(count)

@@ -5,6 +5,8 @@ import { type RefObject, useEffect, useMemo, useState } from 'react'
 interface ListPage {
   items: readonly DocumentRow[]
   totalDeItens?: number
+  /** The total stays the same when documents come. */
+  contadosDesde?: string
 }
 
 /** Counts documents of `next` missing in `shown` when the list has grown; 0: show it at once. */
@@ -14,7 +16,7 @@ export function countNews(shown: ListPage, next: ListPage, isFirst: boolean): nu
   const known = new Set(shown.items.map(({ idDfe }) => idDfe))
   const fresh = next.items.filter(({ idDfe }) => !known.has(idDfe)).length
   const [before, now] = [shown.totalDeItens, next.totalDeItens]
-  const more = before !== undefined && now !== undefined ? now - before : fresh
+  const more = before !== undefined && now !== undefined && !next.contadosDesde ? now - before : fresh
   // New documents are on the first page; other pages show those that they pushed there.
   if (fresh === 0 || more <= 0) return 0
   return isFirst ? Math.max(fresh, more) : more

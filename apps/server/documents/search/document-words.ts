@@ -1,0 +1,77 @@
+import { reachMax } from '@vigia/contract/documents'
+import { sql } from 'kysely'
+import type { Database } from '../../platform/context.ts'
+import type { ServiceCode } from '../../platform/service.ts'
+import type { Range } from '../list/filter.ts'
+
+// Documents by what is inside them: `document_words`.
+
+export interface DocumentWords {
+  id: bigint
+  type: ServiceCode
+  companyId: number
+  /** Local time without offset: `document.issued_at`. */
+  issuedAt: string
+  terms: readonly string[]
+}
+
+/** Writes by which terms documents are found; `db` is inside the workspace. */
+export async function putWords(db: Database, workspaceId: number, documents: readonly DocumentWords[]): Promise<void> {
+  if (documents.length === 0) return
+  const of = <T>(pick: (document: DocumentWords) => T) => documents.map(pick)
+  await sql`
+    insert into document_words as w (workspace_id, document_id, type, company_id, issued_at, words)
+    select ${workspaceId}, u.* from unnest(${of(({ id }) => id)}::bigint[], ${of(({ type }) => type)}::smallint[], ${of(({ companyId }) => companyId)}::int[],
+      ${of(({ issuedAt }) => issuedAt)}::timestamp[], ${of((document) => wordsOf(workspaceId, document))}::tsvector[]) u
+    on conflict (workspace_id, document_id) do update
+       set company_id = excluded.company_id, issued_at = excluded.issued_at, words = excluded.words
+     where (w.company_id, w.issued_at, w.words) is distinct from (excluded.company_id, excluded.issued_at, excluded.words)`.execute(
+    db,
+  )
+}
+
+export async function deleteWords(db: Database, workspaceId: number, documentIds: readonly bigint[]): Promise<void> {
+  await sql`delete from document_words where workspace_id = ${workspaceId} and document_id = any (${documentIds}::bigint[])`.execute(
+    db,
+  )
+}
+
+// The workspace, and the month in it, are words too: the index intersects them with the others.
+function wordsOf(workspaceId: number, { issuedAt, terms }: DocumentWords): string {
+  const month = issuedAt.slice(0, 7).replace('-', '')
+  return [`:w${workspaceId}`, `:m${workspaceId}.${month}`, ...terms.filter(isStorable).map(quoted)].join(' ')
+}
+
+// A tsvector refuses words of 2,047 bytes, and PostgreSQL the character 0.
+const isStorable = (term: string) => term !== '' && term.length <= 500 && !term.includes('\0')
+
+/** A term as in the text of a tsvector or tsquery. With the colon in front, no kind of terms begins like a word. */
+export const quoted = (term: string): string =>
+  `'${term.includes(':') ? ':' : ''}${term.replace(/['\\]/g, (character) => character + character)}'`
+
+export interface Having {
+  /** As one text: there may be thousands. */
+  ids: string
+  isEmpty: boolean
+  /** Time of issue of the oldest one, where more have the words; null: these are all. */
+  since: string | null
+}
+
+/** The documents that answer each question, a tsquery. A statement of its own: the planner cannot tell how many a function returns. */
+export async function findWithWords(
+  db: Database,
+  workspaceId: number,
+  { type, companyId = null }: { type: ServiceCode; companyId?: number | null | undefined },
+  { from, until }: Range,
+  questions: readonly string[],
+): Promise<Having[]> {
+  if (questions.length === 0) return []
+  const { rows } = await sql<Having>`
+    select x.ids, x.ids = '{}' as "isEmpty", x.since from unnest(${questions}::text[]) with ordinality q (words, place),
+      lateral (select coalesce((array_agg(w.document_id))[:${reachMax}], '{}')::text as ids,
+                      case when count(*) > ${reachMax} then (array_agg(w.issued_at))[${reachMax}]::text end as since
+                 from documents_with_words(${workspaceId}, q.words::tsquery, ${type}::smallint, ${companyId}::int,
+                                           ${from}::timestamp, ${until}::timestamp, ${reachMax + 1}) w) x
+     order by q.place`.execute(db)
+  return rows.map((row) => ({ ...row, since: row.since?.replace(' ', 'T') ?? null }))
+}
