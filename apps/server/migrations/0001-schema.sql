@@ -1731,11 +1731,12 @@ create function restate_receipts(p_ws int, p_company int, p_service smallint, p_
 begin
   if p_ws is null or p_ws is distinct from current_ws() then return; end if;
   execute format(
-    'update receipt r set problem = u.problem, unread = u.unread, chave = u.chave, again_at = now() + u.again_ms * interval ''1 ms''
-       from unnest($3, $4, $5, $6, $7) u (nsu, problem, unread, chave, again_ms)
+    'update receipt r set problem = u.problem, unread = u.unread, chave = u.chave, again_at = u.again_at
+       from unnest($3, $4, $5, $6, $7) u (nsu, problem, unread, chave, again_at)
       where r.workspace_id = %s and r.company_id = $1 and r.service = $2 and r.nsu = u.nsu
-        and (r.problem, r.unread, r.chave, r.again_at is not null) is distinct from (u.problem, u.unread, u.chave, u.again_ms is not null)', p_ws)
-    using p_company, p_service, p_nsu, p_problem, p_unread, p_chave, p_again_ms;
+        and (r.problem, r.unread, r.chave, r.again_at is not null) is distinct from (u.problem, u.unread, u.chave, u.again_at is not null)', p_ws)
+    using p_company, p_service, p_nsu, p_problem, p_unread, p_chave,
+      array(select now() + ms * interval '1 ms' from unnest(p_again_ms) with ordinality a (ms, place) order by place);
 end $$;
 
 -- The first `p_max` documents with these words, newest first, of the companies that the caller sees. It runs as the owner because beside
