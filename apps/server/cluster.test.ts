@@ -70,7 +70,7 @@ const manyServers: readonly { like: RegExp; why: string }[] = [
   },
   { like: /o\.workspace_id <> \$/, why: 'what other workspaces are about to send about the same note' },
   {
-    like: /^delete from ("announcement"|certificate_batch|webhook_delivery) where [^;]{0,60} < now\(\) - \$1 \* interval '1 day'$/,
+    like: /^delete from (announcement|certificate_batch|webhook_delivery) where [^;]{0,60} < now\(\) - \$1 \* interval '1 day'$/,
     why: 'what is old goes, of all workspaces',
   },
   {
