@@ -720,7 +720,6 @@ create table receipt (
   primary key (workspace_id, company_id, service, nsu)
 );
 create index receipt_unread_ix on receipt (workspace_id, company_id, service) where unread;
-create index receipt_chave_ix on receipt (workspace_id, chave) where chave is not null;
 create index receipt_again_ix on receipt (workspace_id, again_at) where again_at is not null;
 
 create sequence issuer_certificate_id_seq as int cache 20;
