@@ -93,6 +93,8 @@ export interface FilterQuery {
   since: string | null
   /** Conditions on `document d` that counters cannot evaluate. */
   found: RawBuilder<unknown>[]
+  /** Whether these find documents of the range only. */
+  isDated: boolean
   hiding: Hiding[]
 }
 
@@ -151,6 +153,7 @@ export function withinRange(
   query: FilterQuery,
   { from, until }: { from: unknown; until: unknown },
 ): RawBuilder<unknown> {
+  if (query.isDated) return documentCondition(query)
   return sql`${documentCondition(query)} and d.issued_at >= ${from}::timestamp and d.issued_at < ${until}::timestamp`
 }
 

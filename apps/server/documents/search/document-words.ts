@@ -30,24 +30,34 @@ export async function putWords(db: Database, workspaceId: number, documents: rea
   )
 }
 
-export async function deleteWords(db: Database, workspaceId: number, documentIds: readonly bigint[]): Promise<void> {
-  await sql`delete from document_words where workspace_id = ${workspaceId} and document_id = any (${documentIds}::bigint[])`.execute(
-    db,
-  )
-}
-
-// The workspace, and the month in it, are words too: the index intersects them with the others.
+// The month is a word too: the index intersects it with the others.
 function wordsOf(workspaceId: number, { issuedAt, terms }: DocumentWords): string {
-  const month = issuedAt.slice(0, 7).replace('-', '')
-  return [`:w${workspaceId}`, `:m${workspaceId}.${month}`, ...terms.filter(isStorable).map(quoted)].join(' ')
+  const month = `:${issuedAt.slice(0, 7).replace('-', '')}`
+  return [month, ...terms.filter(isStorable)].map((term) => lexeme(workspaceId, term)).join(' ')
 }
 
 // A tsvector refuses words of 2,047 bytes, and PostgreSQL the character 0.
 const isStorable = (term: string) => term !== '' && term.length <= 500 && !term.includes('\0')
 
-/** A term as in the text of a tsvector or tsquery. With the colon in front, no kind of terms begins like a word. */
-export const quoted = (term: string): string =>
-  `'${term.includes(':') ? ':' : ''}${term.replace(/['\\]/g, (character) => character + character)}'`
+/**
+ * A term in the text of a tsvector or tsquery. It begins with the workspace, because the index reads all that begin alike: `7.papel`, and
+ * with a colon what is no word: `7:cod:ab12`.
+ */
+const lexeme = (workspaceId: number, term: string): string =>
+  `'${workspaceId}${term.includes(':') ? ':' : '.'}${term.replace(/['\\]/g, (character) => character + character)}'`
+
+/** Terms of which a document has one; with `*` at its end, all that begin so. */
+export type AnyOf = readonly string[]
+
+const tsquery = (workspaceId: number, all: readonly AnyOf[]): string =>
+  all
+    .map((any) =>
+      any.map((term) =>
+        term.endsWith('*') ? `${lexeme(workspaceId, term.slice(0, -1))}:*` : lexeme(workspaceId, term),
+      ),
+    )
+    .map((any) => `(${any.join('|')})`)
+    .join('&')
 
 export interface Having {
   /** As one text: there may be thousands. */
@@ -57,17 +67,17 @@ export interface Having {
   since: string | null
 }
 
-/** The documents that answer each question, a tsquery. A statement of its own: the planner cannot tell how many a function returns. */
+/** The documents that have some of all terms of each question. A statement of its own: the planner cannot tell how many a function returns. */
 export async function findWithWords(
   db: Database,
   workspaceId: number,
   { type, companyId = null }: { type: ServiceCode; companyId?: number | null | undefined },
   { from, until }: Range,
-  questions: readonly string[],
+  questions: readonly (readonly AnyOf[])[],
 ): Promise<Having[]> {
   if (questions.length === 0) return []
   const { rows } = await sql<Having>`
-    select x.ids, x.ids = '{}' as "isEmpty", x.since from unnest(${questions}::text[]) with ordinality q (words, place),
+    select x.ids, x.ids = '{}' as "isEmpty", x.since from unnest(${questions.map((all) => tsquery(workspaceId, all))}::text[]) with ordinality q (words, place),
       lateral (select coalesce((array_agg(w.document_id))[:${reachMax}], '{}')::text as ids,
                       case when count(*) > ${reachMax} then (array_agg(w.issued_at))[${reachMax}]::text end as since
                  from documents_with_words(${workspaceId}, q.words::tsquery, ${type}::smallint, ${companyId}::int,

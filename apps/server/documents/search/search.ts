@@ -14,7 +14,7 @@ import {
   reformCondition,
 } from '../list/filter.ts'
 import { markCondition } from '../workflow/remarks.ts'
-import { findWithWords, type Having, quoted } from './document-words.ts'
+import { type AnyOf, findWithWords, type Having } from './document-words.ts'
 import { termQuestion } from './terms.ts'
 import { type Amounts, readWords, type Word } from './words.ts'
 
@@ -33,7 +33,7 @@ export async function readQuery(
     ...(await insideFilter(db, workspaceId, filter, counted)),
     ...(await inFields(db, workspaceId, words.others)),
   ]
-  const { conditions, since } = await withWords(db, workspaceId, filter, range, fields)
+  const { conditions, isDated, since } = await withWords(db, workspaceId, filter, range, fields)
   return {
     db,
     workspaceId,
@@ -42,6 +42,7 @@ export async function readQuery(
     anyDate,
     range: since === null ? range : { ...range, from: since },
     since,
+    isDated,
     found: [
       ...(anyDate ? [sql`d.chave = ${words.chave}`] : []),
       ...amountConditions({ from: filter.amountFrom, to: filter.amountTo }),
@@ -61,8 +62,8 @@ export async function readQuery(
 interface Field {
   conditions: RawBuilder<unknown>[]
   issuers: string[]
-  /** A tsquery; null: no words of documents mean it. */
-  inside: string | null
+  /** null: no words of documents mean it. */
+  inside: AnyOf | null
 }
 
 // Words found only inside are asked together, so that frequent ones beside others are still found in all documents.
@@ -72,15 +73,15 @@ async function withWords(
   filter: Criteria,
   range: Range,
   fields: readonly Field[],
-): Promise<{ conditions: RawBuilder<unknown>[]; since: string | null }> {
+): Promise<Pick<FilterQuery, 'isDated' | 'since'> & { conditions: RawBuilder<unknown>[] }> {
   const isOnly = ({ conditions, issuers, inside }: Field) =>
     inside !== null && conditions.length === 0 && issuers.length === 0
-  const only = fields.filter(isOnly).map(({ inside }) => `(${inside})`)
+  const only = fields.filter(isOnly).map(({ inside }) => inside!)
   const others = fields.filter((field) => !isOnly(field))
   const asked = others.filter(({ inside }) => inside !== null)
   const sets = await findWithWords(db, workspaceId, filter, range, [
-    ...(only.length > 0 ? [only.join('&')] : []),
-    ...asked.map(({ inside }) => [...only, `(${inside})`].join('&')),
+    ...(only.length > 0 ? [only] : []),
+    ...asked.map(({ inside }) => [inside!]),
   ])
   const ofAll = only.length > 0 ? [sets.shift()!] : []
   const setOf = (field: Field) => sets[asked.indexOf(field)]
@@ -89,7 +90,7 @@ async function withWords(
   const [issuers, ...more] = others.filter(isIssuer).map(({ issuers }) => new Set(issuers))
   return {
     conditions: [
-      ...ofAll.map(isAmong),
+      ...ofAll.map(hasId),
       ...(issuers ? [issuedBy([...issuers].filter((id) => more.every((ids) => ids.has(id))))] : []),
       ...others
         .filter((field) => !isIssuer(field))
@@ -102,6 +103,7 @@ async function withWords(
           ])
         }),
     ],
+    isDated: ofAll.length > 0 && sets.every(({ since }) => since === null),
     since: [...ofAll, ...sets].reduce<string | null>(
       (latest, { since }) => (since !== null && since > (latest ?? '') ? since : latest),
       null,
@@ -110,6 +112,8 @@ async function withWords(
 }
 
 const isAmong = ({ ids }: Having) => sql`d.id = any (${ids}::bigint[])`
+// As a text their number is not known to the planner, which then looks up each by its key.
+const hasId = ({ ids }: Having) => sql`d.id = any (${ids}::text::bigint[])`
 const issuedBy = (ids: readonly string[]) => sql`d.supplier_id = any (${`{${ids.join()}}`}::int[])`
 
 // Conditions of the filter on the contents of documents.
@@ -122,7 +126,7 @@ async function insideFilter(
   const inside = [
     ...(ncm === undefined ? [] : [termQuestion(`ncm:${ncm}`)]),
     ...(cfop === undefined ? [] : [termQuestion(`cfop:${cfop}`)]),
-    ...(counted?.term ? [quoted(counted.term)] : []),
+    ...(counted?.term ? [[counted.term]] : []),
   ].map((inside): Field => ({ conditions: [], issuers: [], inside }))
   const products = [product, counted?.product].filter((id) => typeof id === 'number')
   const ofProducts = await Promise.all(products.map((id) => productFields(db, workspaceId, id)))
@@ -139,7 +143,7 @@ async function productFields(db: Database, workspaceId: number, product: number)
                                                    and c.products @> array[${product}::int] offset 0)`
   return [
     { conditions: [has], issuers: [], inside: null },
-    ...(term ? [{ conditions: [], issuers: [], inside: quoted(term) }] : []),
+    ...(term ? [{ conditions: [], issuers: [], inside: [term] }] : []),
   ]
 }
 

@@ -1,5 +1,5 @@
 import { bareTerm, searchable } from '../../platform/text.ts'
-import { quoted } from './document-words.ts'
+import type { AnyOf } from './document-words.ts'
 
 // By which words documents are found from inside: docs/decisions/0050-what-is-inside.md.
 
@@ -7,14 +7,14 @@ import { quoted } from './document-words.ts'
 export const termKinds = ['ncm', 'cfop', 'placa', 'pedido', 'lote'] as const
 export type TermKind = (typeof termKinds)[number]
 
-/** What a typed word means inside documents, as a tsquery; null: nothing. A prefix such as `ncm:` chooses the kind. */
-export function termQuestion(word: string): string | null {
+/** What a typed word means inside documents; null: nothing. A prefix such as `ncm:` chooses the kind. */
+export function termQuestion(word: string): AnyOf | null {
   const kind = termKinds.find((kind) => searchable(word).startsWith(`${kind}:`))
   const bare = bareTerm(kind ? word.slice(kind.length + 1) : word)
   if (bare === '') return null
-  if (kind) return quoted(`${kind}:${bare}`) + (kind === 'ncm' ? ':*' : '')
+  if (kind) return [`${kind}:${bare}${kind === 'ncm' ? '*' : ''}`]
   // Short beginnings of words match almost everything; codes are searched whole.
-  if (bare.length < 3) return bare.length < 2 ? null : quoted(bare)
-  if (/^\p{L}+$/u.test(bare)) return `${quoted(`cod:${bare}`)}|${quoted(bare)}:*`
-  return [bare, ...['cod', 'ncm', 'placa', 'pedido', 'lote'].map((kind) => `${kind}:${bare}`)].map(quoted).join('|')
+  if (bare.length < 3) return bare.length < 2 ? null : [bare]
+  if (/^\p{L}+$/u.test(bare)) return [`cod:${bare}`, `${bare}*`]
+  return [bare, ...['cod', 'ncm', 'placa', 'pedido', 'lote'].map((kind) => `${kind}:${bare}`)]
 }

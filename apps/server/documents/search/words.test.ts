@@ -66,8 +66,8 @@ describe('what a person typed', () => {
   })
 
   test('a CFOP and an NCM may stand apart from their kind', () => {
-    expect(readWords('cfop 6102').others).toMatchObject([{ name: null, inside: "':cfop:6102'" }])
-    expect(readWords('NCM 8471.30').others).toMatchObject([{ name: null, inside: "':ncm:847130':*" }])
+    expect(readWords('cfop 6102').others).toMatchObject([{ name: null, inside: ['cfop:6102'] }])
+    expect(readWords('NCM 8471.30').others).toMatchObject([{ name: null, inside: ['ncm:847130*'] }])
   })
 
   test('a CNPJ that ends as one is no part of a chave; ten other digits may be', () => {

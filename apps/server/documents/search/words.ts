@@ -3,6 +3,7 @@ import { parseCnpj, parseCpf } from '@vigia/dfe/cnpj'
 import { findKey } from '@vigia/dfe/families/lookup'
 import { bareTerm, searchable } from '../../platform/text.ts'
 import type { Range } from '../list/filter.ts'
+import type { AnyOf } from './document-words.ts'
 import { termKinds, termQuestion } from './terms.ts'
 
 /** Amounts as decimal text; `above` and `below` exclude their end. */
@@ -21,8 +22,8 @@ export interface Word {
   number: number | null
   /** Ten or more characters of a chave. */
   chave: string | null
-  /** In the items, or in what else the document names: a tsquery. */
-  inside: string | null
+  /** In the items, or in what else the document names. */
+  inside: AnyOf | null
 }
 
 export interface Words {
