@@ -202,17 +202,6 @@ test('a thousand that were missed are the newest five hundred; a thousand that a
   await vi.waitFor(() => expect(late.got).toHaveLength(501), patience)
 })
 
-test('what one page of a session got as missed, another page of it does not get', async () => {
-  const ana = await signUp()
-  await tell(ana.wsId, 'perdida')
-  const pages = await Promise.all([enter(one, ana), enter(one, ana), enter(one, ana)])
-  await vi.waitFor(async () => expect(await positionOf(ana)).toHaveLength(1), patience)
-  await tell(ana.wsId, 'agora')
-  for (const { got } of pages) await vi.waitFor(() => expect(got.at(-1)).toBe(line('agora')), patience)
-  expect(pages.flatMap(({ got }) => got).filter((text) => text === line('perdida'))).toHaveLength(1)
-  for (const page of pages) await page.connection.stop()
-})
-
 test('a page that is open hears what another page of its session hears, however late its turn comes', async () => {
   const ana = await signUp()
   await using here = await enter(one, ana)

@@ -12,7 +12,6 @@ import { type Guest, rawCaller, sessionOf } from '../platform/http/http.ts'
 import type { Authenticate } from '../platform/http/session.ts'
 import { networkOf } from '../platform/http/throttle.ts'
 import { keepListening } from '../platform/listen.ts'
-import { pause } from '../platform/pause.ts'
 import { announcementChannel } from './notifications.ts'
 
 /** The session to which a connection belongs. */
@@ -34,13 +33,9 @@ interface HubSession {
 /** A connection that is open. */
 interface HubClient {
   client: Client<HubSession>
-  /** The last announcement that it was sent; null: it has just opened, and what its session missed is not sent yet. */
+  /** The last announcement that it was sent, or that its session has; null: it has just opened. */
   cursor: bigint | null
-  openedAt: number
-  /** The last announcement before it opened: its session may have missed earlier ones; later ones are all sent to it. */
-  openedAfter: bigint | null
-  /** Start of the wait for its confirmation; null: it has confirmed everything. */
-  pendingSince: number | null
+  openedAt: Date
 }
 
 interface SentAnnouncement {
@@ -54,13 +49,6 @@ interface SentAnnouncement {
   what: string | null
   /** Companies that it concerns; null: the whole workspace. */
   companies: number[] | null
-}
-
-interface Position {
-  /** The last announcement that is known to have arrived at the session. */
-  position: bigint
-  /** The last one of the workspace before the connection opened. */
-  openedAfter: bigint
 }
 
 /** The channel to open pages. */
@@ -143,12 +131,6 @@ export function openHub(ctx: Context, databaseUrl: string, authenticate: Authent
 const replayedMax = 500
 const readAtOnce = 500
 const retryMs = 1_000
-// Missed announcements go to one page of a session. Other pages wait up to 5 s for it to confirm.
-const arrivingMs = 5_000
-// Arrivals within this time are written together: writing rows for thousands of sessions would slow
-// down the delivery to the rest. A page that comes back meanwhile gets its position from memory.
-const gatheringMs = 250
-
 /** The open connections of this process, by workspace, and what each was told. */
 class Audience implements AsyncDisposable {
   hub: Hub<HubSession> | undefined
@@ -156,12 +138,6 @@ class Audience implements AsyncDisposable {
   readonly #connections = new Map<number, Map<string, HubClient>>()
   /** Deliveries under way, by workspace; true: there is more since they began. */
   readonly #delivering = new Map<number, boolean>()
-  /** Arrivals at sessions that are not being written yet. */
-  readonly #arrived = new Map<number, { upTo: Map<string, bigint>; written: Promise<void> }>()
-  /** Arrivals that are being written now. */
-  readonly #writing = new Map<number, { upTo: ReadonlyMap<string, bigint>; written: Promise<void> }>()
-  /** Workspaces in which a page waits for another page of its session to confirm. */
-  readonly #deferred = new Set<number>()
   readonly #closing = new AbortController()
   readonly #running = new Set<Promise<void>>()
 
@@ -174,13 +150,7 @@ class Audience implements AsyncDisposable {
     const connections = this.#connections.get(workspaceId) ?? new Map<string, HubClient>()
     this.#connections.set(
       workspaceId,
-      connections.set(client.connectionId, {
-        client,
-        cursor: null,
-        openedAt: performance.now(),
-        openedAfter: null,
-        pendingSince: null,
-      }),
+      connections.set(client.connectionId, { client, cursor: null, openedAt: new Date() }),
     )
     this.deliver(workspaceId)
   }
@@ -252,11 +222,12 @@ class Audience implements AsyncDisposable {
   async #deliverOnce(workspaceId: number): Promise<void> {
     const connections = [...(this.#connections.get(workspaceId)?.values() ?? [])]
     if (connections.length === 0) return
-    const justOpened = connections.filter(({ cursor }) => cursor === null)
-    // Before the positions are read: a confirmation that comes meanwhile may not be in them.
-    const arriving = sessionsOf(connections.filter(isArriving))
-    const positions = await this.#readPositions(workspaceId, justOpened)
-    const starts = this.#startsOf(workspaceId, connections, positions, arriving)
+    await this.#findCursors(
+      workspaceId,
+      connections.filter(({ cursor }) => cursor === null),
+    )
+    const starts = new Map<HubClient, bigint>()
+    for (const connection of connections) if (connection.cursor !== null) starts.set(connection, connection.cursor)
     const announcements = await this.#readAfter(workspaceId, lowest([...starts.values()]))
     const latest = announcements.at(-1)?.id
     for (const announcement of announcements) {
@@ -266,89 +237,37 @@ class Audience implements AsyncDisposable {
       this.#send(announcement, connections[0]!.client.user.workspacePublicId, targets)
     }
     for (const [connection, start] of starts) {
-      const isBehind = latest !== undefined && start < latest
-      connection.cursor = isBehind ? latest : start
-      if (isBehind) this.#awaitArrival(workspaceId, connection, latest)
+      if (latest === undefined || start >= latest) continue
+      connection.cursor = latest
+      this.#run(this.#noteArrival(connection, latest))
     }
     if (announcements.length === readAtOnce) this.#delivering.set(workspaceId, true)
-    // Confirmations that a page waits for have come by now.
-    if (!connections.some(isArriving)) this.#deliverDeferred(workspaceId)
   }
 
   #send({ kind, header, body }: SentAnnouncement, target: string, targets: ReadonlySet<string>): void {
     this.hub?.send((_, connectionId) => targets.has(connectionId), target, [header, body, kind])
   }
 
-  // Missed announcements go to one page of a session; its other pages wait for it to confirm.
-  #startsOf(
-    workspaceId: number,
-    connections: readonly HubClient[],
-    positions: ReadonlyMap<HubClient, Position>,
-    arriving: Set<string>,
-  ): Map<HubClient, bigint> {
-    const starts = new Map<HubClient, bigint>()
-    for (const connection of connections) {
-      const { sessionId } = connection.client.user
-      if (connection.cursor !== null) {
-        starts.set(connection, connection.cursor)
-        continue
-      }
-      const known = positions.get(connection)
-      // Its session has just ended, and so does the connection.
-      if (!known) continue
-      connection.openedAfter ??= known.openedAfter
-      if (arriving.has(sessionId)) {
-        this.#deferred.add(workspaceId)
-        setTimeout(() => this.#deliverDeferred(workspaceId), arrivingMs).unref()
-        continue
-      }
-      const start = lowest([known.position, connection.openedAfter])!
-      if (start < connection.openedAfter) arriving.add(sessionId)
-      starts.set(connection, start)
-    }
-    return starts
-  }
-
-  #deliverDeferred(workspaceId: number): void {
-    if (this.#deferred.delete(workspaceId)) this.deliver(workspaceId)
-  }
-
-  async #readPositions(workspaceId: number, justOpened: readonly HubClient[]): Promise<Map<HubClient, Position>> {
-    if (justOpened.length === 0) return new Map()
+  // A session without a position gets the announcements since it began. What came while a page was open already it gets whatever others of its session have.
+  async #findCursors(workspaceId: number, justOpened: readonly HubClient[]): Promise<void> {
+    if (justOpened.length === 0) return
     const sessions = justOpened.map(({ client }) => client.user.sessionId)
-    // Before the database is asked: what is written meanwhile is in neither of the two afterwards.
-    const known = new Map(justOpened.map((one) => [one, this.#arrivedAt(workspaceId, one.client.user.sessionId)]))
-    const rows = await inWorkspace(this.#ctx, workspaceId, async ({ db }) => {
-      // By the clock of the database, and rather too early than too late, so that an announcement to an open page never counts as seen elsewhere.
-      const clock = await sql<{
-        ms: number
-      }>`select extract(epoch from clock_timestamp())::float8 * 1000 as ms`.execute(db)
-      const [now, nowThere] = [performance.now(), clock.rows[0]!.ms]
-      const openedThere = justOpened.map(({ openedAt }) => nowThere - (now - openedAt))
-      // A session without a position gets the announcements since it began.
-      const { rows } = await sql<Position & { index: number }>`
-        select n.index::int, greatest(
-                 coalesce(p.announcement_id, (
-                   select max(a.id) from announcement a where a.workspace_id = s.workspace_id and a.at < s.created_at), 0),
-                 (select a.id from announcement a where a.workspace_id = s.workspace_id order by a.id desc offset ${replayedMax} limit 1)) as position,
-               coalesce((
-                 select a.id from announcement a
-                  where a.workspace_id = s.workspace_id and a.at < to_timestamp(n.opened / 1000)
-                  order by a.id desc limit 1), 0) as "openedAfter"
-          from unnest(${sessions}::uuid[], ${openedThere}::float8[]) with ordinality n (session_id, opened, index)
+    const { rows } = await inWorkspace(this.#ctx, workspaceId, ({ db }) =>
+      sql<{ index: number; cursor: bigint }>`
+        select n.index::int, least(
+                 greatest(
+                   coalesce(p.announcement_id, (
+                     select max(a.id) from announcement a where a.workspace_id = s.workspace_id and a.at < s.created_at), 0),
+                   (select a.id from announcement a where a.workspace_id = s.workspace_id order by a.id desc offset ${replayedMax} limit 1)),
+                 coalesce((select max(a.id) from announcement a where a.workspace_id = s.workspace_id and a.at < n.opened), 0)) as cursor
+          from unnest(${sessions}::uuid[], ${justOpened.map(({ openedAt }) => openedAt)}::timestamptz[]) with ordinality n (session_id, opened, index)
           join session s on s.public_id = n.session_id and s.workspace_id = ${workspaceId}
           left join announcement_position p on p.workspace_id = s.workspace_id and p.session_id = s.public_id`.execute(
         db,
-      )
-      return rows
-    })
-    return new Map(
-      rows.map(({ index, position, openedAfter }) => {
-        const connection = justOpened[index - 1]!
-        const arrived = known.get(connection)!
-        return [connection, { position: highest(position, arrived), openedAfter }]
-      }),
+      ),
     )
+    // A session that has just ended has no row, and its connections end soon.
+    for (const { index, cursor } of rows) justOpened[index - 1]!.cursor = cursor
   }
 
   async #readAfter(workspaceId: number, after: bigint | null): Promise<SentAnnouncement[]> {
@@ -365,54 +284,14 @@ class Audience implements AsyncDisposable {
     )
   }
 
-  #awaitArrival(workspaceId: number, connection: HubClient, upTo: bigint): void {
-    connection.pendingSince ??= performance.now()
-    const settled = () => {
-      if (connection.cursor === upTo) connection.pendingSince = null
-      this.#deliverDeferred(workspaceId)
-    }
-    const wait = async () => {
-      if (await connection.client.reached())
-        await this.#noteArrival(workspaceId, connection.client.user.sessionId, upTo)
-      settled()
-    }
-    this.#run(wait())
-  }
-
-  #noteArrival(workspaceId: number, sessionId: string, upTo: bigint): Promise<void> {
-    const arrived = this.#arrived.get(workspaceId)
-    if (arrived) {
-      arrived.upTo.set(sessionId, highest(upTo, arrived.upTo.get(sessionId) ?? 0n))
-      return arrived.written
-    }
-    const next = new Map([[sessionId, upTo]])
-    const before = this.#writing.get(workspaceId)?.written.catch(() => {})
-    const write = async () => {
-      await Promise.all([before, pause(gatheringMs, this.#closing.signal)])
-      this.#arrived.delete(workspaceId)
-      const written = this.#writeArrivals(workspaceId, next)
-      this.#writing.set(workspaceId, { upTo: next, written })
-      await written.finally(() => this.#writing.delete(workspaceId))
-    }
-    const written = write()
-    this.#arrived.set(workspaceId, { upTo: next, written })
-    return written
-  }
-
-  // Position in memory that the database does not have yet.
-  #arrivedAt(workspaceId: number, sessionId: string): bigint {
-    const [arrived, writing] = [this.#arrived.get(workspaceId), this.#writing.get(workspaceId)]
-    return highest(arrived?.upTo.get(sessionId) ?? 0n, writing?.upTo.get(sessionId) ?? 0n)
-  }
-
-  async #writeArrivals(workspaceId: number, upTo: ReadonlyMap<string, bigint>): Promise<void> {
-    const [sessions, ids] = [[...upTo.keys()], [...upTo.values()]]
+  // Only what has arrived counts: what was lost on the way comes again with the next connection.
+  async #noteArrival({ client }: HubClient, upTo: bigint): Promise<void> {
+    if (!(await client.reached())) return
+    const { workspaceId, sessionId } = client.user
     await inWorkspace(this.#ctx, workspaceId, ({ db }) =>
       sql`
         insert into announcement_position as p (session_id, workspace_id, announcement_id)
-        select s.public_id, s.workspace_id, u.id from unnest(${sessions}::uuid[], ${ids}::bigint[]) u (session_id, id)
-          join session s on s.public_id = u.session_id and s.workspace_id = ${workspaceId}
-         order by 1
+        select public_id, workspace_id, ${upTo}::bigint from session where workspace_id = ${workspaceId} and public_id = ${sessionId}::uuid
         on conflict (workspace_id, session_id) do update set announcement_id = greatest(p.announcement_id, excluded.announcement_id)`.execute(
         db,
       ),
@@ -426,11 +305,6 @@ const isShown = ({ what, companies: told }: SentAnnouncement, { companies }: Hub
 const isEcho = ({ sessionId }: SentAnnouncement, user: HubSession) => user.withoutEcho && user.sessionId === sessionId
 const isFor = (announcement: SentAnnouncement, user: HubSession) =>
   isShown(announcement, user) && !isEcho(announcement, user)
-const isArriving = ({ pendingSince }: HubClient) =>
-  pendingSince !== null && performance.now() - pendingSince < arrivingMs
-const sessionsOf = (connections: readonly HubClient[]) =>
-  new Set(connections.map(({ client }) => client.user.sessionId))
-const highest = (a: bigint, b: bigint) => (a > b ? a : b)
 const lowest = (ids: readonly bigint[]) =>
   ids.reduce<bigint | null>((low, id) => (low === null || id < low ? id : low), null)
 
