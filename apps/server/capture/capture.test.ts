@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { readWaiting } from '../documents/reading/waiting.ts'
 import { arrive, evento, nfeProc } from '../documents/testing.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { requestSync } from './capture.ts'
@@ -7,6 +8,7 @@ import { catchUp, deliverPage, readArrivals } from './delivery.ts'
 import { proveHolder } from './holder.ts'
 import { claimLine, holdLine, releaseLine } from './lease.ts'
 import { decide } from './rules.ts'
+import { settle } from './settlement.ts'
 import { newCompany as addCompany, openInstallation, retireLines, rhythm, type TestContext } from './testing.ts'
 
 let installation: Awaited<ReturnType<typeof openInstallation>>
@@ -142,6 +144,21 @@ test('a company whose certificate the authority has proved catches up with the o
   await inCapture({ db }, (ctx) => proveHolder(ctx, line, holder))
   await catchUp({ ...ctx, db }, moved)
   expect(await countDocuments(late.workspaceId)).toBe(5)
+})
+
+test('a page that no thread reads in time is stored with the cursor, and read later', async () => {
+  const { workspaceId } = await newCompany()
+  const line = await claimNfe()
+  const documents = Array.from({ length: 50 }, (_, index) => {
+    return { nsu: String(index + 1), schema: 'procNFe_v4.00.xsd', content: gzipSync(nfeProc({ number: index + 1 })) }
+  })
+  const response = { cStat: 138, xMotivo: '', ultNSU: '50', maxNSU: '50', documents, durationMs: 1, bytes: 0 }
+  const query = { kind: 'distNSU', holder: null } as const
+  const settled = await settle(ctx, { ...line, leaseMs: 0 }, query, { durationMs: 1, response })
+  expect(settled.line.lastNsu).toBe(50n)
+  expect(await countDocuments(workspaceId)).toBe(0)
+  await readWaiting(ctx, workspaceId)
+  expect(await countDocuments(workspaceId)).toBe(50)
 })
 
 test('documents without NSU have a place of their own, always the same', async () => {
