@@ -214,6 +214,14 @@ async function rowsAndBadges(page: Page, show: (items: Partial<ListRow>[]) => Pr
   }
 }
 
+test('of words that too many documents have, the list says how many and since when it counts', async () => {
+  const some = { items: threeRows.map((row) => ({ ...received, ...row })), totalDePaginas: 200 }
+  const data = { ...some, totalDeItens: 10_000, valorTotal: 5_000_000, contadosDesde: '2026-03-12T10:00:00' }
+  const { page } = await open('nfe', { json: success(data) })
+  await shown(page.getByText('mais de 10.000 notas fiscais · R$ 5.000.000,00'))
+  await shown(page.getByText('são dos emitidos desde 12/03/2026.'))
+})
+
 test('a later event is a second mark beside the state, which keeps its own', async () => {
   const items = [
     [2, 100, 'Autorizada'],
