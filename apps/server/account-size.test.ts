@@ -76,7 +76,7 @@ const ofCalls =
 
 /** Tables whose size depends on the documents that the authority holds for proved companies. */
 const ofDocuments =
-  /^(alert|alert_(citation|contact|due|fact|histogram|known|name|news|unjudged|verdict)|answer_suggestion|capture_(call|gap|refusal)|content(_(index|posting|segment|sum|term|unread))?|count_.+|document(_.+)?|export_part|freight(_.+)?|installment|issuer_certificate|outgoing_event(_call)?|product(_sum)?|receipt|supplier)$/
+  /^(alert|alert_(citation|contact|due|fact|histogram|known|name|news|unjudged|verdict)|capture_(call|gap|refusal)|content(_(index|posting|segment|sum|term|unread))?|count_.+|document(_.+)?|export_part|freight(_.+)?|installment|issuer_certificate|outgoing_event(_call)?|product(_sum)?|receipt|supplier)$/
 
 /** One row each, or a few, whatever accounts there are. */
 const ofInstallation = /^(circuit|clock_skew|erasure|installation(_key)?|migration|restore|storage_probe|trouble)$/

@@ -30,16 +30,13 @@ const rows = [
   `insert into company_family select workspace_id, id, 0, 2 from company where workspace_id = $1 and name = 'FILIAL 2 LTDA'`,
   `insert into document_reliance (workspace_id, document_id, company_id, checked_at, altered_at, altered_by)
    select workspace_id, id, company_id, now() - nsu % 2 * interval '2 hours', now() - interval '1 hour', 110111 from document where workspace_id = $1 and nsu % 7 < 3`,
-  `with r as (
-     insert into answer_rule (workspace_id, position, name, active, answer, conditions, saved_by)
-     select $1::int, 1, 'Regra', true, 'perguntar', '{}', min(id) from account where workspace_id = $1 returning id)
-   insert into answer_suggestion (workspace_id, document_id, company_id, rule_id, tp_evento)
-   select d.workspace_id, d.id, d.company_id, r.id, case when d.nsu % 3 = 0 then 210200 else 210220 end
-     from document d, r where d.workspace_id = $1 and d.type = 0 and d.nsu % 5 = 0`,
+  `update document set suggestion = json_build_object('tpEvento', case when nsu % 3 = 0 then 210200 else 210220 end, 'ruleId', '1', 'rule', 'Regra')
+    where workspace_id = $1 and type = 0 and nsu % 5 = 0`,
   `insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, state, why, requested_by)
    select d.workspace_id, d.company_id, d.id, d.type, c.cnpj, d.chave, 210220, 1, 'asked', 'x', (select min(id) from account where workspace_id = $1)
      from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
     where d.workspace_id = $1 and d.type = 0 and d.nsu % 11 = 0`,
+  `update document set asked = 210220, answered = true where workspace_id = $1 and type = 0 and nsu % 11 = 0`,
   `insert into alert (workspace_id, document_id, company_id, at, score, band, state, company_base, issuer_base, chave, rules, fired, learning)
    select d.workspace_id, d.id, d.company_id, d.id, 70, d.nsu / 2 % 4, (array['nova', 'em-analise', 'conhecida', 'nova', 'nova'])[1 + d.nsu % 5], left(c.cnpj, 8),
           substr(d.chave, 7, 8), d.chave, case when d.nsu % 9 = 0 then '{}' else '{S01}' end::text[], '[]', false

@@ -7,38 +7,55 @@ import { serviceCodes } from '../platform/service.ts'
 import { setDerived } from './derived.ts'
 import { type Answerable, answersIn, dueOf, type ReceivedEvent } from './due.ts'
 
+/** Columns of a document about the events that left from here, or are about to. */
+export interface Sent {
+  own_answers: OwnAnswer[] | null
+  answered: boolean
+  asked: number | null
+  asked_by: number | null
+  unconfirmed: number | null
+}
+
 /**
- * Decides again what is due to documents and writes it, with all that left from here about each; null: as before. `ctx.db` is a transaction
+ * Decides again what is due to documents and writes it, with what left from here about each; null: as before. `ctx.db` is a transaction
  * inside the workspace; it holds the companies of the documents until it ends.
  */
 export async function decideDue(
   { db }: WithDatabase,
   workspaceId: number,
   now: Date,
-  sent: ReadonlyMap<bigint, readonly OwnAnswer[] | null>,
+  sent: ReadonlyMap<bigint, Sent | null>,
 ): Promise<void> {
   const these = sql`d.workspace_id = ${workspaceId} and d.id = any (${[...sent.keys()]}::bigint[])`
   const { rows: companies } = await sql<{ id: number }>`
     select distinct d.company_id as id from document d where ${these} order by 1`.execute(db)
   // An arrival would not see what is written here, nor this the arrival.
   for (const { id } of companies) await holdLock({ db }, 'company', id)
-  const { rows: documents } = await sql<Answerable & { id: bigint; own_answers: OwnAnswer[] | null }>`
-    select d.id, d.chave, d.roles, d.status, d.complete, d.authorized_at, d.own_answers from document d where ${these}`.execute(
-    db,
-  )
+  const { rows: documents } = await sql<Answerable & Sent & { id: bigint }>`
+    select d.id, d.chave, d.roles, d.status, d.complete, d.authorized_at, d.own_answers, d.answered, d.asked, d.asked_by, d.unconfirmed
+      from document d where ${these}`.execute(db)
   const { rows: events } = await sql<ReceivedEvent & { id: bigint; cnpj: string }>`
     select d.id, c.cnpj, e.tp_evento, e.sequence, e.rank, e.status, e.author
       from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
       join document_event e on e.workspace_id = d.workspace_id and e.company_id = d.company_id and e.chave = d.chave
      where ${these}`.execute(db)
   const eventsOf = Map.groupBy(events, ({ id }) => id)
-  const decided = documents.map(({ id, own_answers, ...document }) => {
-    const left = sent.get(id) ?? own_answers ?? []
+  const decided = documents.map(({ id, chave, roles, status, complete, authorized_at, ...before }) => {
+    const left = sent.get(id) ?? before
     const received = eventsOf.get(id) ?? []
-    const due = dueOf(document, [...answersIn(received, received[0]?.cnpj ?? ''), ...left], now)
-    return { id, own_answers: left.length > 0 ? left : null, ...due }
+    const own = [...answersIn(received, received[0]?.cnpj ?? ''), ...(left.own_answers ?? [])]
+    return { id, ...left, ...dueOf({ chave, roles, status, complete, authorized_at }, own, now) }
   })
-  await setDerived({ db }, workspaceId, ['answer_due_at', 'answer_due', 'own_answers'], decided)
+  const columns = [
+    'answer_due_at',
+    'answer_due',
+    'own_answers',
+    'answered',
+    'asked',
+    'asked_by',
+    'unconfirmed',
+  ] as const
+  await setDerived({ db }, workspaceId, columns, decided)
 }
 
 const decidedAtOnce = 500

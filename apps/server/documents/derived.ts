@@ -11,6 +11,13 @@ const types = {
   answer_due_at: 'timestamptz',
   answer_due: 'int',
   own_answers: 'jsonb',
+  answered: 'boolean',
+  asked: 'int',
+  asked_by: 'int',
+  unconfirmed: 'int',
+  suggestion: 'jsonb',
+  judged_at: 'timestamptz',
+  suspect: 'boolean',
 }
 
 /**

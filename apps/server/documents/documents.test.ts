@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import { status } from '@vigia/dfe/families/statuses'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { signedXml } from '../../../tests/support/certificates.ts'
-import { createDatabase } from '../../../tests/support/database.ts'
+import { createDatabase, onOneServer } from '../../../tests/support/database.ts'
 import { findSamples } from '../../../tests/support/samples.ts'
 import type { Database } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
@@ -12,6 +12,7 @@ import { createLogger } from '../platform/log.ts'
 import { newWorkspace } from '../platform/testing.ts'
 import type { Arrival } from './arrival.ts'
 import { searchDocuments } from './list/list.ts'
+import { someoneWaits } from './office.testing.ts'
 import { readArrival } from './reading/read.ts'
 import { rebuildProjection } from './rebuild.ts'
 import { receive } from './receive.ts'
@@ -182,6 +183,30 @@ test.each([
     await rebuildProjection({ db, log }, { workspaceId, companyId, cnpj: company })
     expect(await only()).toMatchObject(shown)
   }
+})
+
+// It looks for who waits for a row, which on a cluster is to be seen on the server of the row only.
+onOneServer('an arrival locks documents by id, and those that it changes must be judged again', async () => {
+  await page([2, 1].map((number) => arrive(number, resNFe({ number }))))
+  const judged = await inWorkspace({ db }, workspaceId, async ({ db }) => {
+    await sql`update document set judged_at = now() where workspace_id = ${workspaceId}`.execute(db)
+    return sql<{ id: bigint }>`select id from document where workspace_id = ${workspaceId} order by id`.execute(db)
+  })
+  const [first, second] = judged.rows
+  const lock = (db: Database, { id }: { id: bigint }) =>
+    sql`select from document where workspace_id = ${workspaceId} and id = ${id} for no key update nowait`.execute(db)
+  const { arriving } = await inWorkspace({ db }, workspaceId, async (inside) => {
+    await lock(inside.db, first!)
+    const arriving = page([2, 1].map((number) => arrive(number + 2, evento(110111, { number }))))
+    await vi.waitFor(async () => expect(await someoneWaits(db, 'transactionid')).toBe(true), { timeout: 20_000 })
+    expect((await lock(inside.db, second!)).rows).toHaveLength(1)
+    return { arriving }
+  })
+  await arriving
+  const { rows } = await inWorkspace({ db }, workspaceId, ({ db }) =>
+    sql`select status from document where workspace_id = ${workspaceId} and judged_at is null`.execute(db),
+  )
+  expect(rows).toEqual([{ status: 3 }, { status: 3 }])
 })
 
 test('an event of ours that was registered before counts from when the authority says, until its registration comes', async () => {

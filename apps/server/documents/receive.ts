@@ -15,7 +15,7 @@ import { type Inside, insideOf } from './contents/inside.ts'
 import { type EventRow, project, type Replaced, rowsOf } from './projection.ts'
 import { openReceived } from './received/bytes.ts'
 import { receivedContent } from './received/column.ts'
-import { addReceipts, findReplaced, loadExisting, restateReceipts, writeChanges } from './store.ts'
+import { addReceipts, findReplaced, loadExisting, lockDocuments, restateReceipts, writeChanges } from './store.ts'
 import { noteAltered } from './workflow/remarks.ts'
 
 export interface Recipient {
@@ -142,6 +142,7 @@ async function ingest(
   const existing = await loadExisting({ db }, place, [...new Set([...chaves, ...(replaced?.chaves ?? [])])])
   const read = fresh.map((arrival) => ({ ...arrival, inside: readInside(arrival, to.cnpj) }))
   const changes = project(existing, rowsOf(read, to.cnpj), { cnpj: to.cnpj, now: new Date() }, replaced)
+  await lockDocuments({ db }, place.workspaceId, existing.documents)
   const ids = await writeChanges({ db }, place, changes)
   const insides = new Map(read.map(({ nsu, inside }) => [nsu, inside]))
   const copies = new Map(changes.documents.map(({ chave, nsu }) => [chave, insides.get(nsu) ?? undefined]))

@@ -137,15 +137,18 @@ export async function loadExisting(
   { db }: WithDatabase,
   { workspaceId, companyId }: Place,
   chaves: readonly string[],
-): Promise<{ documents: ExistingDocument[]; events: ExistingEvent[] }> {
+): Promise<{ documents: (ExistingDocument & { id: bigint })[]; events: ExistingEvent[] }> {
   const wanted = sql`workspace_id = ${workspaceId} and company_id = ${companyId} and chave = any(${chaves}::text[])`
   // One by one, and the company as an unindexed sum: without statistics the planner would read all documents of the company.
   const found = sql`unnest(${chaves}::text[]) w (wanted) cross join lateral (
     select * from document where workspace_id = ${workspaceId} and chave = wanted and company_id + 0 = ${companyId} offset 0) f`
   // Documents and events in one round trip; what JSON numbers do not hold exactly comes as text.
-  const { rows } = await sql<{ documents: Stored<ExistingDocument>[]; events: Stored<ExistingEvent>[] }>`
+  const { rows } = await sql<{
+    documents: (Stored<ExistingDocument> & { id: string })[]
+    events: Stored<ExistingEvent>[]
+  }>`
     select (select coalesce(json_agg(d), '[]')
-              from (select chave, nsu::text, complete, proof, issued_at, authorized_at, amount::text, own_answers, ${list(standingNames)} from ${found}) d) as documents,
+              from (select id::text, chave, nsu::text, complete, proof, issued_at, authorized_at, amount::text, own_answers, ${list(standingNames)} from ${found}) d) as documents,
            (select coalesce(json_agg(e), '[]')
               from (select chave, undone, author, ${list(claimNames.filter((name) => name !== 'nsu'))}, nsu::text
                 from document_event where ${wanted}) e) as events`.execute(db)
@@ -153,6 +156,7 @@ export async function loadExisting(
   return {
     documents: documents.map((document) => ({
       ...document,
+      id: BigInt(document.id),
       nsu: BigInt(document.nsu),
       answer_due_at: document.answer_due_at && new Date(document.answer_due_at).toISOString(),
     })),
@@ -162,6 +166,18 @@ export async function loadExisting(
       registered_at: new Date(event.registered_at).toISOString(),
     })),
   }
+}
+
+/** Locks documents by id, as `setDerived` does, so that whoever writes some of them never waits for one who waits for others. */
+export async function lockDocuments(
+  { db }: WithDatabase,
+  workspaceId: number,
+  documents: readonly { id: bigint }[],
+): Promise<void> {
+  if (documents.length === 0) return
+  await sql`
+    select from document where workspace_id = ${workspaceId} and id = any (${documents.map(({ id }) => id)}::bigint[])
+     order by id for no key update`.execute(db)
 }
 
 /** Finds which of the chaves a document of the company corrects or replaces. */
@@ -255,12 +271,19 @@ const claimNames = namesOf(claimTypes)
 const documentNames = [...namesOf(copyTypes), ...standingNames]
 const eventNames = namesOf(eventTypes)
 
-// Added in one order against deadlocks. A name that another transaction adds just now comes back from the update.
+/** The base of the CNPJ of a row; a CPF stays whole. */
+export const taxBase = (alias: string) => {
+  const taxId = sql.ref(`${alias}.tax_id`)
+  return sql<string>`(case when length(${taxId}) = 14 then left(${taxId}, 8) else ${taxId} end)`
+}
+
+// Added in one order against deadlocks. Issuers of a suspect base are suspect. A name that another transaction adds just now comes back from the update.
 function newSuppliers(workspaceId: number, rows: readonly SupplierName[]): RawBuilder<unknown> {
   return sql`new_suppliers as (
-    insert into supplier (workspace_id, tax_id, name, search)
-    select ${workspaceId}, n.tax_id, n.name, n.search from (
-      select * from (select distinct on (tax_id, name) * from ${recordsOf(rows, supplierTypes)} order by tax_id, name) n
+    insert into supplier (workspace_id, tax_id, name, search, suspect)
+    select ${workspaceId}, n.tax_id, n.name, n.search, n.suspect from (
+      select n.*, exists (select from supplier o where o.workspace_id = ${workspaceId} and o.suspect and ${taxBase('o')} = ${taxBase('n')}) as suspect
+        from (select distinct on (tax_id, name) * from ${recordsOf(rows, supplierTypes)} order by tax_id, name) n
        where not exists (select 1 from supplier s where s.workspace_id = ${workspaceId} and s.tax_id = n.tax_id and s.name = n.name)
       offset 0) n
     on conflict (workspace_id, tax_id, name) do update set search = excluded.search
@@ -277,14 +300,14 @@ function putDocuments({ workspaceId, companyId, service }: Place, rows: Changes[
         left join supplier s on s.workspace_id = ${workspaceId} and s.tax_id = r.tax_id and s.name = r.name
         left join new_suppliers n on n.tax_id = r.tax_id and n.name = r.name
       offset 0) r
-    on conflict (workspace_id, chave, company_id) do update set ${replaced(['supplier_id', ...documentNames])}
+    on conflict (workspace_id, chave, company_id) do update set ${replaced(['supplier_id', ...documentNames])}, judged_at = null
     returning id, chave)`
 }
 
 function putStandings({ workspaceId, companyId }: Place, rows: Changes['standings']): RawBuilder<unknown> {
   const set = sql.join(standingNames.map((name) => sql`${sql.ref(name)} = ${sql.ref(`r.${name}`)}`))
   return sql`standings as (
-    update document d set ${set} from ${recordsOf(rows, { chave: 'text', ...standingTypes })}
+    update document d set ${set}, judged_at = null from ${recordsOf(rows, { chave: 'text', ...standingTypes })}
      where d.workspace_id = ${workspaceId} and d.company_id = ${companyId} and d.chave = r.chave
     returning d.id, d.chave)`
 }

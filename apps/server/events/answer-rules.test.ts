@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { runs } from '../../../tests/support/seed.ts'
@@ -12,7 +12,7 @@ import { answerRuleRoutes } from './answer-rule-routes.ts'
 import { acknowledgePending } from './events.ts'
 import { claimBatch } from './queue.ts'
 import { prepareBatch } from './signing.ts'
-import { contextOf, daysAgo, newOffice, type Office, store } from './testing.ts'
+import { contextOf, daysAgo, newOffice, type Office, readInside, store } from './testing.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
 let ctx: Context
@@ -143,15 +143,16 @@ describe('what a summary does not tell', () => {
     'may fit, where a person is asked: %j',
     async (condicoes) => {
       await store(ctx, office, 'nfe', [summary(1), summary(2)])
+      const judge = (change: RawBuilder<unknown>) =>
+        inWorkspace(ctx, office.workspaceId, ({ db }) => sql`update document set ${change}`.execute(db))
+      await judge(sql`created_at = now() - interval '2 hours', judged_at = null`)
+      await inWorkspace(ctx, office.workspaceId, ({ db }) => sql`delete from document_facts`.execute(db))
       await save({ nome: 'Perguntar', resposta: 'perguntar', condicoes })
       await save({ nome: 'Todas' })
       expect(await acknowledge()).toBe(0)
       // The first is read now: another CFOP, another purpose, another operation, no alert.
-      await inWorkspace(ctx, office.workspaceId, ({ db }) =>
-        sql`insert into alert_fact (workspace_id, document_id, company_id, at, amount, type, purchase, standing, company_base, issuer_base, month, chave, number_key, name, facts, packed)
-          select workspace_id, id, company_id, 0, 0, 0, true, true, '44555666', '', '', chave, '', '', '{"tpNF":"1","nfe":{"finNFe":"1","cfops":["5405"]}}', '\\x'
-            from document where workspace_id = ${office.workspaceId} and number = 1`.execute(db),
-      )
+      await readInside(ctx, office, [1], { tpNF: '1', purpose: 1, cfops: ['5405'] })
+      await judge(sql`judged_at = now() where number = 1`)
       await acknowledge()
       expect(await numbers()).toEqual([1])
     },
@@ -171,6 +172,35 @@ describe('what waits', () => {
     await save({ idRegra: rule, nome: 'Todas' })
     expect(await acknowledge()).toBe(1)
     expect((await prepareBatch(ctx, (await claimBatch(ctx))!))!.ready).toHaveLength(1)
+  })
+
+  test('waits on while its document is not judged, an hour at most, and is withdrawn when an alert stands against it', async () => {
+    const set = (change: RawBuilder<unknown>) =>
+      inWorkspace(ctx, office.workspaceId, ({ db }) => sql`update document set ${change}`.execute(db))
+    const prepare = async () => {
+      await inCapture(ctx, ({ db }) => sql`update outgoing_event set next_at = now(), lease_until = null`.execute(db))
+      return (await prepareBatch(ctx, (await claimBatch(ctx))!))?.ready.length ?? 0
+    }
+    await store(ctx, office, 'nfe', [summary(1)])
+    await save({ nome: 'Todas' })
+    await set(sql`judged_at = null`)
+    expect(await acknowledge()).toBe(0)
+    await set(sql`created_at = now() - interval '61 minutes'`)
+    expect(await acknowledge()).toBe(1)
+    await set(sql`created_at = now() - interval '59 minutes'`)
+    expect(await prepare()).toBe(0)
+    expect(await events()).toMatchObject([
+      { state: 'waiting', message: expect.stringContaining('no máximo até uma hora') },
+    ])
+    await set(sql`judged_at = now()`)
+    expect(await prepare()).toBe(1)
+    await inCapture(ctx, ({ db }) => sql`update outgoing_event set state = 'waiting', signed_xml = null`.execute(db))
+    await set(sql`suspect = true`)
+    expect(await prepare()).toBe(0)
+    expect(await events()).toMatchObject([
+      { state: 'rejected', message: 'Um alerta deste documento espera por uma pessoa: nada foi enviado.' },
+    ])
+    expect(await acknowledge()).toBe(0)
   })
 
   test('of the switch alone is withdrawn when a rule asks a person first', async () => {
@@ -239,6 +269,7 @@ test('no Ciência is made ready that no rule and no switch wants at that moment,
     },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('remove' as const), at: fc.nat(3) }) },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('switch' as const), on: fc.boolean() }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('doubt' as const), number: fc.integer({ min: 1, max: 4 }) }) },
   )
   type Edit = typeof edit extends fc.Arbitrary<infer T> ? T : never
   const round = fc.record({
@@ -257,7 +288,9 @@ test('no Ciência is made ready that no rule and no switch wants at that moment,
       await store(ctx, office, 'nfe', arrivals)
       let rules: { id: string; answer: string; issuer: string | null; to: number | null }[] = []
       let switched = false
+      let suspect = 0
       const isWanted = (number: number) => {
+        if (number === suspect) return false
         const note = notes.find((one) => one.number === number)!
         const rule = rules.find(
           ({ issuer, to }) => (issuer ?? note.issuer) === note.issuer && note.amount <= (to ?? 1e9),
@@ -276,6 +309,11 @@ test('no Ciência is made ready that no rule and no switch wants at that moment,
           const gone = rules[one.at]
           if (gone) await call('apagar', { idRegra: gone.id })
           rules = rules.filter((rule) => rule !== gone)
+        } else if (one.do === 'doubt') {
+          suspect = one.number
+          await inWorkspace(ctx, office.workspaceId, ({ db }) =>
+            sql`update document set suspect = number = ${suspect}`.execute(db),
+          )
         } else {
           switched = one.on
           await switchOn(one.on ? new Date() : null)

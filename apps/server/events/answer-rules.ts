@@ -5,6 +5,7 @@ import { confirmacao, desconhecimento, nfe } from '@vigia/dfe/families/nfe'
 import { type RawBuilder, sql } from 'kysely'
 import type { z } from 'zod'
 import { nameOfAuthor } from '../accounts/authors.ts'
+import { taxBase } from '../documents/store.ts'
 import type { WithDatabase } from '../platform/context.ts'
 import { recipient } from './rules.ts'
 
@@ -73,6 +74,12 @@ export function sends(answer: AnswerRuleAnswer): boolean {
   return answer === 'ciencia' || answer === 'ciencia-apos'
 }
 
+/** Whether an alert against `document d` or its `supplier s` leaves the answer to a person. */
+export const isSuspect = sql<boolean>`(d.suspect or s.suspect)`
+
+/** Whether the `document d` was judged, or waited so long for it that nothing else should. */
+export const isJudgedOrLate = sql<boolean>`(d.judged_at is not null or d.created_at < now() - interval '1 hour')`
+
 export function suggestedBy(answer: AnswerRuleAnswer): number | null {
   return answer === 'sugerir-confirmacao' ? confirmacao : answer === 'preparar-desconhecimento' ? desconhecimento : null
 }
@@ -82,53 +89,39 @@ function leavesBy({ answer, afterDays }: AnswerRuleDraft): RawBuilder<unknown> {
   return answer === 'ciencia' ? sql`true` : sql`(d.authorized_at + ${afterDays}::int * interval '1 day' <= now())`
 }
 
-const baseOf = (alias: string) => {
-  const taxId = sql.ref(`${alias}.tax_id`)
-  return sql`case length(${taxId}) when 14 then left(${taxId}, 8) else ${taxId} end`
-}
-
 function fits(workspaceId: number, { conditions: of, answer }: AnswerRuleDraft): RawBuilder<unknown> {
-  const ofFacts = (condition: RawBuilder<unknown>) =>
-    sql`exists (select from alert_fact f where f.workspace_id = ${workspaceId} and f.chave = d.chave and ${condition})`
+  const ofCopies = (condition: RawBuilder<unknown>) => sql`exists (
+    select from document x left join document_facts f on f.workspace_id = ${workspaceId} and f.document_id = x.id
+     where x.workspace_id = ${workspaceId} and x.chave = d.chave and ${condition})`
   const { companies, issuers, isNew, band, from, to, operation, purposes, cfops } = of
   // A rule that leaves the note to a person holds it back while nobody can know whether it fits.
   const isRead = (value: RawBuilder<unknown>, condition: RawBuilder<unknown>) =>
     answer === 'perguntar'
-      ? sql`(${ofFacts(condition)} or not ${ofFacts(sql`${value} is not null`)})`
-      : ofFacts(condition)
+      ? sql`(${ofCopies(condition)} or not ${ofCopies(sql`${value} is not null`)})`
+      : ofCopies(condition)
   const conditions = [
     ...(companies ? [sql`d.company_id = any (${companies}::int[])`] : []),
-    ...(issuers ? [sql`${baseOf('s')} = any (${issuers}::text[])`] : []),
-    ...(band === undefined
-      ? []
-      : [
-          isRead(
-            sql`f.chave`,
-            sql`exists (
-      select from alert a where a.workspace_id = ${workspaceId} and a.document_id = f.document_id and a.band >= ${band}::int
-                            and a.state <> 'conhecida' and a.rules <> '{}')`,
-          ),
-        ]),
+    ...(issuers ? [sql`${taxBase('s')} = any (${issuers}::text[])`] : []),
+    ...(band === undefined ? [] : [isRead(sql`x.judged_at`, sql`x.alert_band >= ${band}::int`)]),
     ...(from === undefined ? [] : [sql`d.amount >= ${from}::numeric`]),
     ...(to === undefined ? [] : [sql`d.amount <= ${to}::numeric`]),
     ...(operation === undefined ? [] : [isRead(operationOf, sql`${operationOf} = ${operation}::text`)]),
-    ...(purposes ? [isRead(purposeOf, sql`${purposeOf} = any (${purposes}::text[])`)] : []),
-    ...(cfops ? [isRead(cfopsOf, sql`(${cfopsOf})::jsonb ?| ${cfops}::text[]`)] : []),
+    ...(purposes ? [isRead(sql`f.purpose`, sql`f.purpose = any (${purposes}::int[])`)] : []),
+    ...(cfops ? [isRead(cfopsOf, sql`${cfopsOf} ?| ${cfops}::text[]`)] : []),
     ...(isNew === undefined ? [] : [isNew ? sql`not ${isKnown(workspaceId)}` : isKnown(workspaceId)]),
   ]
   return conditions.length > 0 ? sql`(${sql.join(conditions, sql` and `)})` : sql`true`
 }
 
-// Facts read from the XML for the alerts: absent right after arrival; summaries lack the last two.
+// Facts read from the XML; summaries lack the second, and their purpose.
 const operationOf = sql`f.facts ->> 'tpNF'`
-const purposeOf = sql`f.facts -> ${sql.lit(nfe.id)} ->> 'finNFe'`
-const cfopsOf = sql`f.facts -> ${sql.lit(nfe.id)} -> 'cfops'`
+const cfopsOf = sql`(f.facts -> 'cfops')`
 
 // Cancelled and denied notes do not make an issuer known, nor does the same note in another
 // company. The supplier index keeps all establishments of a base together.
 const isKnown = (workspaceId: number) => sql`exists (
   select from supplier o join document e on e.workspace_id = ${workspaceId} and e.supplier_id = o.id
-   where o.workspace_id = ${workspaceId} and o.tax_id >= ${baseOf('s')} and o.tax_id < ${baseOf('s')} || 'a' and ${baseOf('o')} = ${baseOf('s')}
+   where o.workspace_id = ${workspaceId} and o.tax_id >= ${taxBase('s')} and o.tax_id < ${taxBase('s')} || 'a' and ${taxBase('o')} = ${taxBase('s')}
      and e.type = d.type and e.status <> all (${finalStatuses}::int[]) and e.chave <> d.chave and (e.issued_at, e.chave) < (d.issued_at, d.chave))`
 
 export function reasonOf({ name, savedBy, savedAt }: Pick<AnswerRule, 'name' | 'savedBy' | 'savedAt'>): string {

@@ -198,6 +198,7 @@ async function refuse(
       { id, documentId },
       `${own ? 'Retirada' : 'Recusada'} ${by}: ${reason} Nada foi enviado.`,
     )
+  await writeAnswers({ db }, session.workspaceId, answers)
   return answers.map((answer) => ({ answer, refusal: null }))
 }
 
@@ -250,9 +251,11 @@ async function reviewSome(ctx: WithDatabase, workspaceId: number, after: bigint)
        where o.workspace_id = ${workspaceId} and o.state = 'asked' and o.id > ${after}
        order by o.id limit ${reviewedMax}`.execute(db)
     const now = Date.now()
+    const ended: { documentId: bigint }[] = []
     for (const { id, type, documentId, companyId, tpEvento, requestedAt, authorizedAt, over, ...note } of rows) {
       if (over !== null) {
         await end({ db }, workspaceId, { id, documentId }, over)
+        ended.push({ documentId })
         continue
       }
       const until =
@@ -262,6 +265,7 @@ async function reviewSome(ctx: WithDatabase, workspaceId: number, after: bigint)
       if (until.getTime() <= now) {
         const message = `O prazo terminou em ${formatBrasiliaMoment(until)} sem a aprovação de uma segunda pessoa: nada foi enviado.`
         await end({ db }, workspaceId, { id, documentId }, message)
+        ended.push({ documentId })
         continue
       }
       const { rows: first } = await sql`
@@ -270,6 +274,7 @@ async function reviewSome(ctx: WithDatabase, workspaceId: number, after: bigint)
       const payload: AskedEnding = { ...note, until: until.toISOString() }
       if (first.length > 0) await announce({ db }, workspaceId, { what: 'resposta-aguarda-prazo', companyId, payload })
     }
+    await writeAnswers({ db }, workspaceId, ended)
     return rows.length < reviewedMax ? null : rows.at(-1)!.id
   })
 }

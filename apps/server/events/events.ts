@@ -8,12 +8,11 @@ import * as captures from '../capture/capture.ts'
 import type { CapturesOfCertificates } from '../companies/registration.ts'
 import { isShown, readShown } from '../companies/switches.ts'
 import { dueUntil } from '../documents/due.ts'
-import { isDoubted, isJudgedOrLate } from '../insights/alerts/alerts.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace, inCapture, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { announce } from '../platform/outbox.ts'
 import type { Withheld } from './announcements.ts'
-import { type AnswerRule, decide, readAnswerRules, reasonOf, sends } from './answer-rules.ts'
+import { type AnswerRule, decide, isJudgedOrLate, isSuspect, readAnswerRules, reasonOf, sends } from './answer-rules.ts'
 import { certificateCodes } from './outcomes.ts'
 import { lockRequests } from './requests.ts'
 import { recipient } from './rules.ts'
@@ -94,7 +93,7 @@ async function queueCiencias({ db }: WithDatabase, queue: CienciaQueue): Promise
        -- Another workspace of the same CNPJ is about to send it.
        and d.chave <> all (${others.rows.map(({ chave }) => chave)}::text[])
        -- A document in doubt waits for a person, and one that was not looked at yet waits for that.
-       and ${isJudgedOrLate(workspaceId)} and not ${isDoubted(workspaceId)}
+       and ${isJudgedOrLate} and not ${isSuspect}
      -- Earliest deadlines leave first.
      order by d.answer_due_at, d.id)
     insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, message, why, rule_id)
@@ -119,7 +118,7 @@ export async function tellWithheld(ctx: WithDatabase, workspaceId: number): Prom
         cross join lateral (${decide(workspaceId, answerRules, sql`(c.acknowledges_since is not null)`)}) r
        where ${dueUntil(workspaceId, nfe.code, new Date(Date.now() + toldHours * 3_600_000))} and d.answer_due = ${ciencia}
          and d.status = ${status.summary}::int and d.roles & ${recipient}::int <> 0
-         and r.leaves and ${isDoubted(workspaceId)}
+         and r.leaves and ${isSuspect}
          and exists (select from workspace w where w.id = ${workspaceId} and w.paused_at is null)
          and not exists (select from notice n where n.workspace_id = ${workspaceId} and n.key = 'ciencia-retida:' || d.id)
        order by d.authorized_at, d.id limit ${toldMax}`.execute(db)

@@ -558,13 +558,14 @@ describe('the automatic Ciência', () => {
   test('waits for a person while an alert stands against it, and the person is told when three days are left', async () => {
     await store(ctx, office, 'nfe', [summary(1, 2), summary(2, 8), summary(3, 2)])
     await turnOn()
-    const doubt = (numbers: number[], state: string) =>
-      inWorkspace(ctx, office.workspaceId, ({ db }) =>
-        sql`insert into alert (workspace_id, document_id, company_id, at, score, band, company_base, issuer_base, chave, rules, fired, learning, state)
-            select workspace_id, id, company_id, 0, 60, 2, '', '', chave, '{S11}', '[]', false, ${state} from document where number = any (${numbers}::int[])
-            on conflict (workspace_id, document_id) do update set state = excluded.state`.execute(db),
-      )
-    await doubt([1, 2], 'nova')
+    const doubt = (numbers: number[], table: 'document' | 'supplier' = 'document') =>
+      inWorkspace(ctx, office.workspaceId, async ({ db }) => {
+        await sql`update document set suspect = ${table === 'document'} and number = any (${numbers}::int[])`.execute(
+          db,
+        )
+        await sql`update supplier set suspect = ${table === 'supplier'}`.execute(db)
+      })
+    await doubt([1, 2])
     expect(await acknowledge()).toBe(1)
     const told = async () => {
       await tellWithheld(ctx, office.workspaceId)
@@ -577,9 +578,9 @@ describe('the automatic Ciência', () => {
     }
     expect(await told()).toEqual([2])
     expect(await told()).toEqual([2])
-    await doubt([1], 'confirmada')
+    await doubt([], 'supplier')
     expect(await acknowledge()).toBe(0)
-    await doubt([1, 2], 'conhecida')
+    await doubt([])
     expect(await acknowledge()).toBe(2)
   })
 

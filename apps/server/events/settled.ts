@@ -1,7 +1,7 @@
-import type { OwnAnswer } from '@vigia/dfe/families/family'
+import { conclusive } from '@vigia/dfe/families/nfe'
 import { sql } from 'kysely'
 import { noteChanges } from '../documents/changes.ts'
-import { decideDue } from '../documents/decide-due.ts'
+import { decideDue, type Sent } from '../documents/decide-due.ts'
 import type { WithDatabase } from '../platform/context.ts'
 import { announce } from '../platform/outbox.ts'
 import type { EventResults } from './announcements.ts'
@@ -20,8 +20,29 @@ export function noteSettled(
   )
 }
 
-// Whether another system's event stands is unknown, but some final answer does.
-const isAnswered = sql`(o.state = 'registered' or o.state = 'unconfirmed' and o.c_stat is not null)`
+interface SentEvent {
+  id: bigint
+  tpEvento: number
+  sequence: number
+  state: 'asked' | 'waiting' | 'sending' | 'registered' | 'unconfirmed'
+  /** It is registered, or another one is: whether that of another system stands is unknown, but some final answer does. */
+  stands: boolean
+  by: number | null
+}
+
+function sentOf(events: readonly SentEvent[]): Sent {
+  const left = events.filter(({ state, stands }) => stands || state === 'waiting' || state === 'sending')
+  const own = left.map(({ tpEvento, sequence, stands }) => ({ tpEvento, sequence, pending: !stands }))
+  const asked = events.findLast(({ state }) => state === 'asked')
+  const last = events.at(-1)
+  return {
+    own_answers: own.length > 0 ? own : null,
+    answered: events.some(({ tpEvento }) => conclusive.includes(tpEvento)),
+    asked: asked?.tpEvento ?? null,
+    asked_by: asked?.by ?? null,
+    unconfirmed: last?.state === 'unconfirmed' ? last.tpEvento : null,
+  }
+}
 
 /** Writes what left from here into its documents and decides what is due to them, in the transaction `ctx.db` that changed it. */
 export async function writeAnswers(
@@ -31,14 +52,14 @@ export async function writeAnswers(
 ): Promise<void> {
   const ids = about.map(({ documentId }) => documentId)
   if (ids.length === 0) return
-  const { rows } = await sql<OwnAnswer & { id: bigint }>`
-    select o.document_id as id, o.tp_evento as "tpEvento", o.sequence, not ${isAnswered} as pending
+  const { rows } = await sql<SentEvent>`
+    select o.document_id as id, o.tp_evento as "tpEvento", o.sequence, o.state, o.requested_by as by,
+           (o.state = 'registered' or o.state = 'unconfirmed' and o.c_stat is not null) as stands
       from outgoing_event o
-     where o.workspace_id = ${workspaceId} and o.document_id = any (${ids}::bigint[])
-       and (${isAnswered} or o.state in ('waiting', 'sending'))
+     where o.workspace_id = ${workspaceId} and o.document_id = any (${ids}::bigint[]) and o.state <> 'rejected'
      order by o.id`.execute(db)
-  const answers = Map.groupBy(rows, ({ id }) => id)
-  const sent = ids.map((id) => [id, (answers.get(id) ?? []).map(({ id: _, ...answer }) => answer)] as const)
+  const events = Map.groupBy(rows, ({ id }) => id)
+  const sent = ids.map((id) => [id, sentOf(events.get(id) ?? [])] as const)
   await decideDue({ db }, workspaceId, new Date(), new Map(sent))
 }
 

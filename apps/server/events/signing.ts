@@ -8,7 +8,6 @@ import { nameOfAuthor } from '../accounts/authors.ts'
 import { takeCertificate } from '../companies/certificates.ts'
 import { isShown } from '../companies/switches.ts'
 import { findXml } from '../documents/receive.ts'
-import { isDoubted } from '../insights/alerts/alerts.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
@@ -19,7 +18,7 @@ import { announce } from '../platform/outbox.ts'
 import { type EventDetails, type OpenedCertificate, UnwantedEvent } from '../platform/signer/signer.ts'
 import type { Tables } from '../platform/tables.ts'
 import { type Asked, chavesNamed } from './announcements.ts'
-import { decide, readAnswerRules } from './answer-rules.ts'
+import { decide, isJudgedOrLate, isSuspect, readAnswerRules } from './answer-rules.ts'
 import { joinCorrections, readCorrections } from './corrections.ts'
 import { isAboutCertificate, isSignedAnew, neverTold, overtaken } from './outcomes.ts'
 import { protocols } from './protocols.ts'
@@ -57,6 +56,7 @@ export async function prepareBatch(
     const settled = [
       ...(await endUnknown(ctx, batch)),
       ...(await settleKnown(ctx, batch)),
+      ...(await postponeUnjudged(ctx, batch)),
       ...(await settleUnwanted(ctx, batch)),
       ...(await holdBackAlone(ctx, batch)),
     ]
@@ -96,6 +96,8 @@ const noCertificate =
   'Não há um certificado digital válido para esta empresa: o evento continua na fila e sai quando um certificado válido for enviado.'
 const sameCertificate =
   'A SEFAZ recusou várias vezes o certificado digital desta empresa: o evento continua na fila e sai quando outro certificado for enviado.'
+const waitsForAlerts =
+  'O documento mudou e os alertas ainda não o conferiram: a resposta automática espera por isso, no máximo até uma hora depois da chegada dele.'
 
 // Protocols order two registrations of the same second (docs/decisions/0012).
 const isLater = sql`(e.registered_at, coalesce(protocol_number(e.protocol), 0)) > (r.registered_at, coalesce(protocol_number(r.protocol), 0))`
@@ -160,7 +162,7 @@ async function settleUnwanted({ db }: WithDatabase, batch: Batch): Promise<bigin
                                              then 'As regras de resposta mudaram antes do envio: nada foi enviado.'
                                              when not r.leaves
                                              then 'A Ciência automática foi desligada antes do envio: nada foi enviado.'
-                                             when ${isDoubted(batch.workspaceId)}
+                                             when ${isSuspect}
                                              then 'Um alerta deste documento espera por uma pessoa: nada foi enviado.'
                                              else 'As notas destinadas à empresa foram ocultadas antes do envio: nada foi enviado.' end end as message
       from outgoing_event o join document d on d.workspace_id = ${batch.workspaceId} and d.id = o.document_id
@@ -168,7 +170,7 @@ async function settleUnwanted({ db }: WithDatabase, batch: Batch): Promise<bigin
       join supplier s on s.workspace_id = ${batch.workspaceId} and s.id = d.supplier_id
       cross join lateral (${decision}) r
      where o.workspace_id = ${batch.workspaceId} and o.id = any (${fresh.map(({ id }) => id)}::bigint[]) and o.lease_by = ${batch.leaseBy}
-       and (d.status in (${status.cancelled}, ${status.denied}) or (o.requested_by is null and (not c.active or not r.leaves or ${isOtherRule} or ${isDoubted(batch.workspaceId)} or not ${isShown(batch.workspaceId, 'd', sql`${recipient}::int`)})))`.execute(
+       and (d.status in (${status.cancelled}, ${status.denied}) or (o.requested_by is null and (not c.active or not r.leaves or ${isOtherRule} or ${isSuspect} or not ${isShown(batch.workspaceId, 'd', sql`${recipient}::int`)})))`.execute(
     db,
   )
   if (unwanted.length === 0) return []
@@ -180,6 +182,23 @@ async function settleUnwanted({ db }: WithDatabase, batch: Batch): Promise<bigin
     returning o.id, o.document_id as "documentId"`.execute(db)
   noteSettled({ db }, batch.workspaceId, rows)
   return rows.map((row) => row.id)
+}
+
+// The document changed after its automatic answer was queued.
+async function postponeUnjudged(ctx: SigningContext, batch: Batch): Promise<bigint[]> {
+  const fresh = batch.events.filter(isFresh)
+  const { rows } = await sql<{ id: bigint }>`
+    select o.id from outgoing_event o join document d on d.workspace_id = ${batch.workspaceId} and d.id = o.document_id
+     where o.workspace_id = ${batch.workspaceId} and o.id = any (${fresh.map(({ id }) => id)}::bigint[]) and o.lease_by = ${batch.leaseBy}
+       and o.requested_by is null and not ${isJudgedOrLate}`.execute(ctx.db)
+  const unjudged = rows.map(({ id }) => id)
+  await postpone(
+    ctx,
+    batch,
+    fresh.filter(({ id }) => unjudged.includes(id)),
+    waitsForAlerts,
+  )
+  return unjudged
 }
 
 // Checked again: the value, the setting or rights may have changed. It waits for whoever may approve now, unless overtaken.

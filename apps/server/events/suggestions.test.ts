@@ -11,7 +11,7 @@ import { answerRuleRoutes } from './answer-rule-routes.ts'
 import { acknowledgePending } from './events.ts'
 import { requestEvents } from './requests.ts'
 import { reviewSuggestions } from './suggestions.ts'
-import { contextOf, daysAgo, newOffice, type Office, store } from './testing.ts'
+import { contextOf, daysAgo, newOffice, type Office, readInside, store } from './testing.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
 let ctx: Context
@@ -118,12 +118,6 @@ const arrivedBefore = (days: number) =>
       db,
     ),
   )
-const read = (facts: object) =>
-  inside(({ db }) =>
-    sql`insert into alert_fact (workspace_id, document_id, company_id, at, amount, type, purchase, standing, company_base, issuer_base, month, chave, number_key, name, facts, packed)
-        select workspace_id, id, company_id, 0, 0, 0, true, true, '44555666', '', '', chave, '', '', ${JSON.stringify(facts)}::json, '\\x'
-          from document where workspace_id = ${office.workspaceId}`.execute(db),
-  )
 
 test('an old mark is decided again: once an hour, and when somebody sends what it suggests', async () => {
   await store(ctx, office, 'nfe', [summary(1), summary(2)])
@@ -132,7 +126,7 @@ test('an old mark is decided again: once an hour, and when somebody sends what i
   await call('ordenar', { idsRegra: [first, rule] })
   await arrivedBefore(20)
   expect(await marked('confirm')).toEqual([1, 2])
-  await read({ tpNF: '0' })
+  await readInside(ctx, office, [1, 2], { tpNF: '0' })
   await confirm(1)
   const [event] = await inside(({ db }) => db.selectFrom('outgoing_event').select(['why', 'rule_id']).execute())
   expect(event).toMatchObject({ why: expect.not.stringContaining('como sugere'), rule_id: null })
@@ -181,12 +175,8 @@ test('a rule is saved though its marks cannot be written, and the hourly review 
 
 test('operation and CFOP are those that were read of the note; a summary has no CFOP', async () => {
   await store(ctx, office, 'nfe', [summary(1), summary(2), summary(3, other)])
-  await inside(({ db }) =>
-    sql`insert into alert_fact (workspace_id, document_id, company_id, at, amount, type, purchase, standing, company_base, issuer_base, month, chave, number_key, name, facts, packed)
-        select workspace_id, id, company_id, 0, 0, 0, true, true, '44555666', '', '', chave, '', '',
-               case when number = 1 then '{"tpNF":"1","nfe":{"finNFe":"4","cfops":["5102","5405"]}}' else '{"tpNF":"0"}' end::json, '\\x'
-          from document where workspace_id = ${office.workspaceId} and number < 3`.execute(db),
-  )
+  await readInside(ctx, office, [1], { tpNF: '1', purpose: 4, cfops: ['5102', '5405'] })
+  await readInside(ctx, office, [2], { tpNF: '0' })
   const rule = await save({ condicoes: { cfops: ['5.405'], finalidades: ['4'] }, resposta: 'sugerir-confirmacao' })
   expect(await marked('confirm')).toEqual([1])
   await save({ idRegra: rule, condicoes: { operacao: '0' }, resposta: 'sugerir-confirmacao' })

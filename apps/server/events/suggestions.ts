@@ -1,7 +1,9 @@
 import { conclusive, nfe } from '@vigia/dfe/families/nfe'
 import { type RawBuilder, sql } from 'kysely'
 import { isShown } from '../companies/switches.ts'
+import { setDerived } from '../documents/derived.ts'
 import { dueUntil } from '../documents/due.ts'
+import type { Suggestion } from '../documents/list/rows.ts'
 import { isOpenStatus } from '../documents/workflow/remarks.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
@@ -27,17 +29,15 @@ export async function reviewSuggestions(ctx: WithDatabase, workspaceId: number):
   await inWorkspace({ db: ctx.db }, workspaceId, (ctx) => writeSuggestions(ctx, workspaceId))
 }
 
+const writtenAtOnce = 1_000
+
 // Marks the notes for which the rules suggest an answer, of those that nobody answered and whose deadline lasts, and takes away every other mark.
 async function writeSuggestions({ db }: WithDatabase, workspaceId: number): Promise<void> {
   const rules = await readAnswerRules({ db }, workspaceId)
-  const suggesting = suggestionsOf(rules)
-  if (suggesting.every((tpEvento) => tpEvento === null)) {
-    await sql`delete from answer_suggestion where workspace_id = ${workspaceId}`.execute(db)
-    return
-  }
-  await sql`
+  const suggestions = rules.map(suggestionOf).map((one) => one && JSON.stringify(one))
+  const { rows: changed } = await sql<{ id: bigint; suggestion: Suggestion | null }>`
     with decided as materialized (
-      select d.id, d.company_id, ${idOfRule(rules)} as rule_id, ${answerOfRule(suggesting)} as tp_evento
+      select d.id, (${suggestions}::jsonb[])[r.rule + 1] as suggestion
         from document d
         join company c on c.workspace_id = ${workspaceId} and c.id = d.company_id and c.active and ${isShown(workspaceId, 'd', sql`${recipient}::int`)}
         join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id
@@ -45,22 +45,19 @@ async function writeSuggestions({ db }: WithDatabase, workspaceId: number): Prom
        where d.workspace_id = ${workspaceId} and ${isOpen(workspaceId)} and d.id in (
          select n.id from document n
           where n.workspace_id = ${workspaceId} and n.type = ${nfe.code}::int and n.created_at > now() - ${lookedBackDays} * interval '1 day'
-         union select g.document_id from answer_suggestion g where g.workspace_id = ${workspaceId})),
-    gone as (
-      delete from answer_suggestion g
-       where g.workspace_id = ${workspaceId} and not exists (select from decided n where n.id = g.document_id and n.tp_evento is not null))
-    insert into answer_suggestion as g (workspace_id, document_id, company_id, rule_id, tp_evento)
-    select ${workspaceId}, n.id, n.company_id, n.rule_id, n.tp_evento from decided n where n.tp_evento is not null order by n.id
-    on conflict (workspace_id, document_id) do update set rule_id = excluded.rule_id, tp_evento = excluded.tp_evento
-      where (g.rule_id, g.tp_evento) <> (excluded.rule_id, excluded.tp_evento)`.execute(db)
+         union select m.id from document m where m.workspace_id = ${workspaceId} and m.suggestion is not null))
+    select coalesce(n.id, m.id) as id, n.suggestion
+      from decided n
+      full join (select m.id, m.suggestion from document m where m.workspace_id = ${workspaceId} and m.suggestion is not null) m on m.id = n.id
+     where n.suggestion is distinct from m.suggestion order by 1`.execute(db)
+  for (let at = 0; at < changed.length; at += writtenAtOnce)
+    await setDerived({ db }, workspaceId, ['suggestion'], changed.slice(at, at + writtenAtOnce))
 }
 
-const suggestionsOf = (rules: readonly AnswerRule[]) =>
-  rules.map(({ active, answer }) => (active ? suggestedBy(answer) : null))
-
-// Id of the deciding rule, from a row `r` of `decide`.
-const idOfRule = (rules: readonly AnswerRule[]) => sql`(${rules.map(({ id }) => id)}::bigint[])[r.rule + 1]`
-const answerOfRule = (answers: readonly (number | null)[]) => sql`(${answers}::int[])[r.rule + 1]`
+function suggestionOf({ id, name, active, answer }: AnswerRule): Suggestion | null {
+  const tpEvento = active ? suggestedBy(answer) : null
+  return tpEvento === null ? null : { tpEvento, ruleId: String(id), rule: name }
+}
 
 // Neither answered nor cancelled, as the status of the note tells, and the deadline of its own day lasts. A Ciência is never due longer than the answer.
 function isOpen(workspaceId: number): RawBuilder<unknown> {
@@ -76,17 +73,20 @@ export async function findSuggestions(
 ): Promise<Map<bigint, { ruleId: bigint; rule: string }>> {
   if (!conclusive.includes(tpEvento)) return new Map()
   const rules = await readAnswerRules({ db }, workspaceId)
-  const suggesting = suggestionsOf(rules)
-  if (!suggesting.some((one) => one === tpEvento)) return new Map()
-  const { rows } = await sql<{ id: bigint; rule: number }>`
-    select d.id, r.rule
-      from answer_suggestion g
-      join document d on d.workspace_id = ${workspaceId} and d.id = g.document_id
+  if (!rules.some((rule) => suggestionOf(rule)?.tpEvento === tpEvento)) return new Map()
+  const { rows } = await sql<{ id: bigint; marked: Suggestion; rule: number }>`
+    select d.id, d.suggestion as marked, r.rule
+      from document d
       join company c on c.workspace_id = ${workspaceId} and c.id = d.company_id
       join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id
       cross join lateral (${decide(workspaceId, rules, sql`false`)}) r
-     where g.workspace_id = ${workspaceId} and g.tp_evento = ${tpEvento}
-       and g.document_id = any (${candidates.map(({ documentId }) => documentId)}::bigint[])
-       and ${idOfRule(rules)} = g.rule_id and ${answerOfRule(suggesting)} = g.tp_evento`.execute(db)
-  return new Map(rows.map(({ id, rule }) => [id, { ruleId: rules[rule]!.id, rule: rules[rule]!.name }]))
+     where d.workspace_id = ${workspaceId} and d.id = any (${candidates.map(({ documentId }) => documentId)}::bigint[])
+       and d.suggestion is not null and r.rule >= 0`.execute(db)
+  return new Map(
+    rows.flatMap(({ id, marked, rule }): [bigint, { ruleId: bigint; rule: string }][] => {
+      const now = suggestionOf(rules[rule]!)
+      const isSame = now?.ruleId === marked.ruleId && now.tpEvento === tpEvento && marked.tpEvento === tpEvento
+      return isSame ? [[id, { ruleId: rules[rule]!.id, rule: now.rule }]] : []
+    }),
+  )
 }

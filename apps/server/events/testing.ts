@@ -92,7 +92,7 @@ export async function giveCertificate(
   })
 }
 
-/** Lets documents arrive at the company. */
+/** Lets documents arrive at the company, and be judged. */
 export async function store(
   ctx: Pick<Context, 'db' | 'log'>,
   { workspaceId, companyId }: Office,
@@ -100,26 +100,58 @@ export async function store(
   arrivals: Arrival[],
   cnpj = author,
 ): Promise<void> {
-  await inWorkspace(ctx, workspaceId, (ctx) => receive(ctx, { workspaceId, companyId, cnpj }, service, arrivals))
+  await inWorkspace(ctx, workspaceId, async (ctx) => {
+    await receive(ctx, { workspaceId, companyId, cnpj }, service, arrivals)
+    await sql`update document set judged_at = now() where workspace_id = ${workspaceId}`.execute(ctx.db)
+  })
 }
 
-/** Documents of the workspace whose due columns differ from what their family decides. */
-export async function dueDiffers(
+/** Makes these the facts that were read inside documents. */
+export async function readInside(
   ctx: Pick<Context, 'db'>,
-  workspaceId: number,
-  now = new Date(),
-): Promise<{ chave: string; told: unknown; open: unknown }[]> {
+  { workspaceId }: Office,
+  numbers: readonly number[],
+  { purpose = null, ...facts }: { purpose?: number | null; tpNF?: string; cfops?: string[] },
+): Promise<void> {
+  await inWorkspace(ctx, workspaceId, ({ db }) =>
+    sql`
+      insert into document_facts (workspace_id, document_id, company_id, type, chave, purchase, standing, counted, month, at, cents, company_base, issuer_base, findings, sums, purpose, facts)
+      select workspace_id, id, company_id, type, chave, true, true, false, now(), now(), 0, '', '', 0, '{}', ${purpose}::int, ${JSON.stringify(facts)}::jsonb
+        from document where workspace_id = ${workspaceId} and number = any (${numbers}::int[])
+      on conflict (workspace_id, document_id) do update set purpose = excluded.purpose, facts = excluded.facts`.execute(
+      db,
+    ),
+  )
+}
+
+/** Documents of the workspace whose columns differ from what their family decides, and from what left from here. */
+export async function dueDiffers(ctx: Pick<Context, 'db'>, workspaceId: number, now = new Date()): Promise<unknown[]> {
   return inWorkspace(ctx, workspaceId, async ({ db }) => {
     const columns = ['id', 'answer_due_at', 'answer_due'] as const
     const rows = await db.selectFrom('document').select(columns).where('workspace_id', '=', workspaceId).execute()
+    const left = (state: string) => sql`from outgoing_event o
+      where o.workspace_id = ${workspaceId} and o.document_id = d.id and (${sql.raw(state)})`
+    const { rows: wrong } = await sql`
+      select * from (
+        select d.chave, json_build_array(d.asked, d.asked_by, d.unconfirmed, d.answered, coalesce(d.own_answers, '[]'))::jsonb as said,
+               json_build_array(
+                 (select o.tp_evento ${left("o.state = 'asked'")} order by o.id desc limit 1),
+                 (select o.requested_by ${left("o.state = 'asked'")} order by o.id desc limit 1),
+                 (select case when o.state = 'unconfirmed' then o.tp_evento end ${left("o.state <> 'rejected'")} order by o.id desc limit 1),
+                 exists (select ${left("o.state <> 'rejected' and o.tp_evento in (210200, 210220, 210240)")}),
+                 (select coalesce(json_agg(json_build_object('tpEvento', o.tp_evento, 'sequence', o.sequence, 'pending', o.state in ('waiting', 'sending')) order by o.id), '[]')
+                    ${left("o.state in ('waiting', 'sending', 'registered') or o.state = 'unconfirmed' and o.c_stat is not null")}))::jsonb as sent
+          from document d where d.workspace_id = ${workspaceId}) x
+       where said <> sent`.execute(db)
     const told = new Map(rows.map((row) => [row.id, row.answer_due_at && [row.answer_due_at, row.answer_due]]))
     const candidates = await loadCandidates({ db }, workspaceId, [...told.keys()])
-    return candidates.flatMap(({ documentId, chave, type, own, ...rest }) => {
+    const due = candidates.flatMap(({ documentId, chave, type, own, ...rest }) => {
       // Events with unknown outcome only count for the number of the next event.
       const due = familyById(type).open({ ...rest, own: own.filter(({ doubt }) => doubt !== 'untold') }, now)
       const both = { told: told.get(documentId), open: due && [due.until, due.tpEvento] }
       return isDeepStrictEqual(both.told, both.open) ? [] : { chave, ...both }
     })
+    return [...due, ...wrong]
   })
 }
 

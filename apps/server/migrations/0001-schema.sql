@@ -739,10 +739,13 @@ create table supplier (
   tax_id text collate "C" not null,
   name text not null,
   search text collate "C" not null,
+  -- a person confirmed an alert against an establishment of its base
+  suspect boolean not null default false,
   primary key (workspace_id, id),
   unique (workspace_id, tax_id, name)
 );
 create index supplier_search_ix on supplier (workspace_id, search, id);
+create index supplier_suspect_ix on supplier (workspace_id, tax_id) where suspect;
 
 create sequence document_id_seq cache 50;
 create table document (
@@ -754,6 +757,8 @@ create table document (
   created_at timestamptz not null default now(),
   -- deadlines of events count from here
   authorized_at timestamptz,
+  -- by the alerts, since it last changed; null: it must be judged
+  judged_at timestamptz,
   -- of the receipt that holds the best bytes of it
   nsu bigint not null,
   supplier_id int not null,
@@ -792,6 +797,17 @@ create table document (
   reform smallint,
   -- something of them does not fit
   misfits boolean not null default false,
+  -- a grave or confirmed alert stands against its chave, in any company; against its issuer: `supplier.suspect`
+  suspect boolean not null default false,
+  -- a final answer of ours stands, is on its way, or waits for a second person
+  answered boolean not null default false,
+  -- tpEvento of the answer that waits for a second person, and who asked for it
+  asked int,
+  asked_by int,
+  -- tpEvento of our last event, when the authority does not tell whether it has it or whether it stands
+  unconfirmed int,
+  -- final answer that a rule suggests: tpEvento, ruleId, rule
+  suggestion jsonb,
   -- Cents, as the document says them; null: it says none.
   ibs bigint,
   cbs bigint,
@@ -810,6 +826,9 @@ create index document_list_ix on document (workspace_id, type, issued_at, id) in
 create index document_alert_ix on document (workspace_id, type, issued_at, id) include (alert_band, company_id, amount) where alert_band is not null;
 create index document_reform_ix on document (workspace_id, type, issued_at, id) include (reform, company_id) where reform in (1, 2) or misfits;
 create index document_answer_ix on document (workspace_id, type, answer_due_at) where answer_due_at is not null;
+create index document_unjudged_ix on document (workspace_id, id) where judged_at is null;
+create index document_asked_ix on document (workspace_id, type, issued_at, id) where asked is not null;
+create index document_suggestion_ix on document (workspace_id, type, issued_at, id) where suggestion is not null;
 create index document_corrects_ix on document (workspace_id, corrects) where corrects is not null;
 -- All that a page in any period compares (20 bytes more for each).
 create index document_amount_ix on document (workspace_id, type, cents, issued_at, id) include (roles, status, company_id);
@@ -1074,16 +1093,6 @@ create table answer_setting (
   -- author_name
   saved_by int not null,
   saved_at timestamptz not null default now()
-);
-
-create table answer_suggestion (
-  workspace_id int not null,
-  document_id bigint not null,
-  company_id int not null,
-  rule_id bigint not null,
-  tp_evento int not null,
-  primary key (workspace_id, document_id),
-  foreign key (workspace_id, company_id) references company (workspace_id, id)
 );
 
 -- --------------------------------------------------------------------------------------------------------------

@@ -230,13 +230,6 @@ export interface Tables {
     saved_by: number
     saved_at: Optional<Date, Date | string>
   }
-  answer_suggestion: {
-    workspace_id: number
-    document_id: Column<bigint, bigint | number>
-    company_id: number
-    rule_id: Column<bigint, bigint | number>
-    tp_evento: number
-  }
   api_key: {
     workspace_id: number
     id: Optional<number>
@@ -498,6 +491,7 @@ export interface Tables {
     issued_at: string
     created_at: Optional<Date, Date | string>
     authorized_at: Optional<Date | null, Date | string | null>
+    judged_at: Optional<Date | null, Date | string | null>
     nsu: Column<bigint, bigint | number>
     supplier_id: number
     number: Column<bigint, bigint | number>
@@ -523,6 +517,12 @@ export interface Tables {
     alert_band: Optional<number | null>
     reform: Optional<number | null>
     misfits: Optional<boolean>
+    suspect: Optional<boolean>
+    answered: Optional<boolean>
+    asked: Optional<number | null>
+    asked_by: Optional<number | null>
+    unconfirmed: Optional<number | null>
+    suggestion: Optional<unknown | null, string | null>
     ibs: Optional<bigint | null, bigint | number | null>
     cbs: Optional<bigint | null, bigint | number | null>
   }
@@ -952,6 +952,7 @@ export interface Tables {
     tax_id: string
     name: string
     search: string
+    suspect: Optional<boolean>
   }
   throttle: {
     key: Buffer

@@ -79,7 +79,8 @@ describe('against a model in memory', () => {
         const codes = id % 4n > 0n ? [] : type === 2 ? [610110, 610111] : [id % 8n === 0n ? 210210 : 210200]
         const sequences = [1, 1 + Number((id / 4n) % 2n)]
         const pending = id % 3n === 0n
-        return [id, codes.map((tpEvento, place) => ({ tpEvento, sequence: sequences[place]!, pending }))] as const
+        const own_answers = codes.map((tpEvento, place) => ({ tpEvento, sequence: sequences[place]!, pending }))
+        return [id, { own_answers, answered: false, asked: null, asked_by: null, unconfirmed: null }] as const
       })
       await decideDue({ db }, workspace.id, new Date(), new Map(sent))
       return readRows(db, workspace.id, ids)

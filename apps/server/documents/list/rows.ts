@@ -12,8 +12,15 @@ import type { PublicIds } from '../../platform/ids.ts'
 import { type Service, type ServiceCode, serviceOf } from '../../platform/service.ts'
 import type { Answerable } from '../due.ts'
 import { holds, proofSentence } from '../signatures/proof.ts'
-import { isAltered, isOpenStatus, isUnanswered } from '../workflow/remarks.ts'
+import { isAltered, isSuggested } from '../workflow/remarks.ts'
 import { reformPresence } from './filter.ts'
+
+export interface Suggestion {
+  tpEvento: number
+  ruleId: string
+  /** Its name. */
+  rule: string
+}
 
 export interface DocumentListRow extends Answerable {
   id: bigint
@@ -49,7 +56,7 @@ export interface DocumentListRow extends Answerable {
   remarks: number
   alert_band: number | null
   /** Answer that a rule suggests. */
-  suggestion: { tpEvento: number; rule: string } | null
+  suggestion: Suggestion | null
   /** Answer that waits for a second person. */
   asked: { tpEvento: number; by: string | null } | null
   /** The last event of ours, when the authority does not tell whether it has it or whether it stands. */
@@ -76,13 +83,8 @@ export async function readRows(db: Database, workspaceId: number, ids: readonly 
            u.delivered_at, case when u.delivered_by is not null then ${nameOfAuthor(workspaceId, 'u.delivered_by')} end as delivered_by,
            case when ${isAltered} then u.altered_at end as altered_at, u.altered_by,
            coalesce(u.remarks, 0) as remarks,
-           (select json_build_object('tpEvento', o.tp_evento, 'by', ${nameOfAuthor(workspaceId, 'o.requested_by')})
-              from outgoing_event o where o.workspace_id = ${workspaceId} and o.document_id = d.id and o.state = 'asked' order by o.id desc limit 1) as asked,
-           (select case when o.state = 'unconfirmed' then o.tp_evento end
-              from outgoing_event o where o.workspace_id = ${workspaceId} and o.document_id = d.id and o.state <> 'rejected' order by o.id desc limit 1) as unconfirmed,
-           (select json_build_object('tpEvento', g.tp_evento, 'rule', r.name)
-              from answer_suggestion g join answer_rule r on r.workspace_id = g.workspace_id and r.id = g.rule_id and r.active
-             where g.workspace_id = ${workspaceId} and g.document_id = d.id and ${isOpenStatus} and ${isUnanswered}) as suggestion
+           case when d.asked is not null then json_build_object('tpEvento', d.asked, 'by', ${nameOfAuthor(workspaceId, 'd.asked_by')}) end as asked,
+           d.unconfirmed, case when ${isSuggested} then d.suggestion end as suggestion
       from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
       left join document_reliance u on u.workspace_id = d.workspace_id and u.document_id = d.id

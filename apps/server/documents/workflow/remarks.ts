@@ -1,6 +1,6 @@
 import { formatCount } from '@vigia/contract/text'
 import { addRemark, markChecked, markDone, type Remark, remarkMax, removeRemark } from '@vigia/contract/workspace'
-import { conclusive, confirmacao, desconhecimento } from '@vigia/dfe/families/nfe'
+import { confirmacao, desconhecimento } from '@vigia/dfe/families/nfe'
 import { status } from '@vigia/dfe/families/statuses'
 import { type RawBuilder, sql } from 'kysely'
 import { recordAudit } from '../../accounts/audit/audit.ts'
@@ -262,19 +262,12 @@ export const isAltered = sql`u.altered_at is not null and (u.checked_at is null 
 /** Whether the status of `document d` says that no final answer stands. */
 export const isOpenStatus = sql<boolean>`d.status = any (${[status.summary, status.authorized, status.acknowledged]}::int[])`
 
-// A rule suggests it (apps/server/events), and nobody has answered since.
-function isSuggested(workspaceId: number, tpEvento: number): RawBuilder<unknown> {
-  return sql`(${isOpenStatus} and d.id in (
-    select g.document_id from answer_suggestion g where g.workspace_id = ${workspaceId} and g.tp_evento = ${tpEvento} and ${isUnanswered}))`
-}
-
-/** Whether no final answer about the document of a row `g` is registered, on its way, or waiting for a second person. */
-export const isUnanswered: RawBuilder<boolean> = sql<boolean>`not exists (
-  select from outgoing_event o where o.workspace_id = g.workspace_id and o.document_id = g.document_id
-     and o.state <> 'rejected' and o.tp_evento = any (${conclusive}::int[]))`
+/** Whether a rule suggests an answer to `document d`, and nobody has answered since. */
+export const isSuggested = sql<boolean>`(d.suggestion is not null and not d.answered and ${isOpenStatus})`
 
 /** The documents with a mark, as a condition on `document d`. */
 export function markCondition(workspaceId: number, mark: Mark): RawBuilder<unknown> {
+  const suggests = (tpEvento: number) => sql`(${isSuggested} and (d.suggestion ->> 'tpEvento')::int = ${tpEvento})`
   const relied = (condition: RawBuilder<unknown>) =>
     sql`d.id in (select u.document_id from document_reliance u where u.workspace_id = ${workspaceId} and ${condition})`
   switch (mark) {
@@ -293,10 +286,10 @@ export function markCondition(workspaceId: number, mark: Mark): RawBuilder<unkno
     case 'remarked':
       return relied(sql`u.remarks > 0`)
     case 'confirm':
-      return isSuggested(workspaceId, confirmacao)
+      return suggests(confirmacao)
     case 'disown':
-      return isSuggested(workspaceId, desconhecimento)
+      return suggests(desconhecimento)
     case 'asked':
-      return sql`d.id in (select o.document_id from outgoing_event o where o.workspace_id = ${workspaceId} and o.state = 'asked')`
+      return sql`d.asked is not null`
   }
 }

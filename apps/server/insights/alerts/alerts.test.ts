@@ -1,22 +1,22 @@
 import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createDatabase, execute } from '../../../../tests/support/database.ts'
 import { readZip } from '../../../../tests/support/zip.ts'
 import { noteChanges } from '../../documents/changes.ts'
 import { receive } from '../../documents/receive.ts'
 import { arrive, chaveOf, company, evento, nfeProc, resNFe } from '../../documents/testing.ts'
+import { acknowledgePending } from '../../events/events.ts'
 import type { Context } from '../../platform/context.ts'
 import { inWorkspace, openDatabase } from '../../platform/database.ts'
 import { createPublicIds } from '../../platform/ids.ts'
 import { carryOutDue } from '../../platform/jobs/testing.ts'
 import { createLogger } from '../../platform/log.ts'
 import { insertAccount, insertCompany, newWorkspace, testCaller, testSession } from '../../platform/testing.ts'
-import { isDoubted, isJudgedOrLate } from './alerts.ts'
 import { alertJob, reviewAlerts } from './following.ts'
 import { readStoredSettings } from './judging.ts'
-import { isOpen, showBands } from './list.ts'
+import { isOpen, showVerdicts } from './list.ts'
 import { readCaptured, readCompanies } from './reading.ts'
 import { alertRoutes } from './routes.ts'
 import { testJob } from './trying.ts'
@@ -34,7 +34,7 @@ beforeAll(async () => {
     config: { sefaz: { tpAmb: 2 } },
   } as Context
 })
-async function compareBands() {
+async function compareColumns() {
   for (const id of offices) {
     const { rows } = await inWorkspace(ctx, id, ({ db }) =>
       sql`
@@ -43,11 +43,21 @@ async function compareBands() {
          where d.workspace_id = ${id} and d.alert_band is distinct from a.band`.execute(db),
     )
     expect(rows).toEqual([])
+    const { rows: suspects } = await inWorkspace(ctx, id, ({ db }) =>
+      sql`
+        select d.id, d.suspect, s.suspect as issuer from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
+         where d.workspace_id = ${id}
+           and (d.suspect <> exists (select from alert a where a.workspace_id = d.workspace_id and a.chave = d.chave
+                                        and (a.state = 'confirmada' or a.state <> 'conhecida' and a.score >= 60))
+                or s.suspect <> exists (select from alert a where a.workspace_id = d.workspace_id and a.issuer_base = substr(d.chave, 7, 8)
+                                           and a.state = 'confirmada'))`.execute(db),
+    )
+    expect(suspects).toEqual([])
   }
 }
-// Documents show the bands of open alerts, whatever a test or a person did to these.
+// Documents show the bands of open alerts and whether they are suspect, whatever a test or a person did to these.
 afterEach(async () => {
-  await compareBands()
+  await compareColumns()
   offices.length = 0
 })
 afterAll(async () => {
@@ -71,7 +81,7 @@ async function run(method: string, path: string, who: Who, input: { params?: obj
   const found = alertRoutes.find(({ route }) => route.path.endsWith(path) && route.method === method)!
   const given = { params: undefined, query: undefined, body: undefined, form: undefined, ...input }
   const answer = (await found.run(ctx, given as never, who, testCaller)) as { data: never }
-  if (method !== 'GET') await compareBands()
+  if (method !== 'GET') await compareColumns()
   return answer
 }
 
@@ -106,18 +116,19 @@ async function newOffice() {
     summary: async () =>
       (await run('GET', '/resumo', ana, {})).data as { situacao: string; faltam: number; abertos: object },
     say: (body: object) => run('POST', '/estado', ana, { body }),
-    held: (condition: typeof isJudgedOrLate) =>
+    held: (condition: RawBuilder<unknown>) =>
       inWorkspace(ctx, workspaceId, async ({ db }) => {
         const { rows } = await sql<{ number: number }>`
-          select d.number::int from document d where d.workspace_id = ${workspaceId} and ${condition(workspaceId)} order by 1`.execute(
-          db,
-        )
+          select d.number::int from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
+           where d.workspace_id = ${workspaceId} and ${condition} order by 1`.execute(db)
         return rows.map(({ number }) => number)
       }),
   }
 }
 
 const rules = ({ numero, motivos }: Item) => [numero, ...motivos.map(({ regra }) => regra)]
+
+const daysAgo = (days: number) => `${new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 19)}-03:00`
 
 // Two notes of one value within five days.
 const twins = [
@@ -247,7 +258,7 @@ test('a graver band comes before a higher score, over the pages', async () => {
     const { rows } = await sql<{ id: bigint }>`
       update alert set band = 2 + document_id % 2, score = 70 - document_id % 2 where workspace_id = ${workspaceId} and rules @> '{S10}'
       returning document_id as id`.execute(db)
-    await showBands(
+    await showVerdicts(
       { db },
       workspaceId,
       rows.map(({ id }) => id),
@@ -268,29 +279,44 @@ test('a graver band comes before a higher score, over the pages', async () => {
   expect(bands.lastIndexOf('critico')).toBeLessThan(bands.indexOf('alto'))
 })
 
-test('an automatic answer waits until a document was judged, an hour at most, and while it is in doubt', async () => {
-  const { workspaceId, deliver, judge, list, say, held } = await newOffice()
-  await deliver(...twins, nfeProc({ number: 7 }))
-  // A workspace where no worker judges does not wait for verdicts.
-  expect(await held(isJudgedOrLate)).toEqual([1, 2, 7])
+test('no automatic answer is queued before a document was judged, an hour at most, nor while an alert stands against it', async () => {
+  const { workspaceId, companyId, deliver, judge, list, say } = await newOffice()
+  const other = '99888777000166'
+  const note = (number: number, issuer?: string) =>
+    resNFe({ number, issuer, amount: '2000.00', issuedAt: daysAgo(2 - number / 10) })
+  const change = (statement: RawBuilder<unknown>) => inWorkspace(ctx, workspaceId, ({ db }) => statement.execute(db))
+  const queued = async () => {
+    await acknowledgePending(ctx, workspaceId, companyId)
+    const { rows } = await change(sql`
+      select d.number::int from outgoing_event o join document d on d.workspace_id = o.workspace_id and d.id = o.document_id
+       where o.workspace_id = ${workspaceId} order by 1`)
+    return (rows as { number: number }[]).map(({ number }) => number)
+  }
+  await deliver(note(1), note(2))
   await judge()
-  expect(await held(isJudgedOrLate)).toEqual([1, 2, 7])
-  await inWorkspace(ctx, workspaceId, ({ db }) =>
-    sql`update alert set score = 60 where workspace_id = ${workspaceId} and rules @> '{S10}'`.execute(db),
-  )
-  expect(await held(isDoubted)).toEqual([2])
   const [alert] = await list({ Regra: 'S10' })
-  await say({ idsDFe: [alert!.idDFe], estado: 'conhecida', regras: ['S10'] })
-  expect(await held(isDoubted)).toEqual([])
-  await judge()
-  await deliver(resNFe({ number: 9 }))
-  expect(await held(isJudgedOrLate)).toEqual([1, 2, 7])
-  await inWorkspace(ctx, workspaceId, ({ db }) =>
-    sql`update document set created_at = now() - interval '61 minutes' where workspace_id = ${workspaceId} and number = 9`.execute(
-      db,
-    ),
+  await say({ idsDFe: [alert!.idDFe], estado: 'confirmada' })
+  await change(sql`update company set acknowledges_since = now() where workspace_id = ${workspaceId}`)
+  await execute(
+    database.url,
+    `alter table document add constraint dies check (judged_at is null or workspace_id <> ${workspaceId} or number < 3)`,
   )
-  expect(await held(isJudgedOrLate)).toContain(9)
+  await deliver(note(3), note(4, other))
+  await expect(judge()).rejects.toThrow('dies')
+  await change(
+    sql`update document set created_at = now() - interval '59 minutes' where workspace_id = ${workspaceId} and number = 4`,
+  )
+  expect(await queued()).toEqual([])
+  await change(sql`update document set created_at = now() - interval '61 minutes' where workspace_id = ${workspaceId}`)
+  expect(await queued()).toEqual([4])
+  await execute(database.url, 'alter table document drop constraint dies')
+  await change(sql`delete from job where workspace_id = ${workspaceId}`)
+  await deliver(note(5, other))
+  expect(await queued()).toEqual([4])
+  await judge()
+  expect(await queued()).toEqual([4, 5])
+  await say({ idsDFe: [alert!.idDFe], estado: 'em-analise' })
+  expect(await queued()).toEqual([1, 2, 3, 4, 5])
 })
 
 test('what two companies of one base have is judged once, as the one that came first, whichever is seen first', async () => {
@@ -348,11 +374,11 @@ test('what a person confirmed is answered by nobody else, nor what else its issu
   const { deliver, judge, list, say, held } = await newOffice()
   await deliver(...twins)
   await judge()
-  expect(await held(isDoubted)).toEqual([])
+  expect(await held(sql`(d.suspect or s.suspect)`)).toEqual([])
   const [alert] = await list({ Regra: 'S10' })
   await say({ idsDFe: [alert!.idDFe], estado: 'confirmada' })
   await deliver(resNFe({ number: 9 }))
-  expect(await held(isDoubted)).toEqual([1, 2, 9])
+  expect(await held(sql`(d.suspect or s.suspect)`)).toEqual([1, 2, 9])
 })
 
 test('what was booked and is then cancelled is grave', async () => {
@@ -407,10 +433,8 @@ test('a document that the database refuses keeps nobody else from being judged, 
   expect((await list({ Regra: 'S10' })).map(({ numero }) => numero)).toEqual([4004])
   // They are said to be missing, and nothing takes them for judged.
   expect(await summary()).toMatchObject({ situacao: 'avaliando', faltam: 2 })
-  expect(await held(isJudgedOrLate)).toEqual([4002, 4004])
+  expect(await held(sql`d.judged_at is not null`)).toEqual([4002, 4004])
 })
-
-const daysAgo = (days: number) => `${new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 19)}-03:00`
 
 test('a rule is tried on the last ninety days, switched off or on, and nothing changes', async () => {
   const { ana, deliver, judge, list, say } = await newOffice()

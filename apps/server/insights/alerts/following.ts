@@ -14,7 +14,7 @@ import type { Context, WithDatabase } from '../../platform/context.ts'
 import { beforeCommit, inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { type Again, holdJob, type Job, type JobKind, queueJob } from '../../platform/jobs/jobs.ts'
 import { type Judging, judgeAfter, judgeDue, judgeThese, noteUnjudged, together, type Within } from './judging.ts'
-import { showBands } from './list.ts'
+import { showVerdicts } from './list.ts'
 import { findDocuments, readCompanies, readFacts } from './reading.ts'
 import { putFacts } from './store.ts'
 
@@ -30,8 +30,8 @@ const turnMs = 400
 const againMax = 20
 
 /**
- * Judges what changes in workspaces, a bounded part of one after the other. `judged` is told of which companies documents were read: what waited for
- * that may go on.
+ * Judges what changes in workspaces, a bounded part of one after the other. `judged` is told of which companies documents were judged: what waited
+ * for that may go on.
  */
 export const alertJob = (
   judged: (ctx: Context, workspaceId: number, companyId: number) => Promise<unknown>,
@@ -130,7 +130,7 @@ async function takeTurn(ctx: Context, job: Job): Promise<{ companies: readonly n
         reviewedId = judged.length < judgedMax ? null : judged.at(-1)!
         if (!isTime()) break
       }
-      await showBands(inside, workspaceId, [...touched])
+      const waiting = await showVerdicts(inside, workspaceId, [...touched])
       const { next } = portion
       const more = portion.more || isDue || reviewedId !== null
       await sql`
@@ -142,8 +142,8 @@ async function takeTurn(ctx: Context, job: Job): Promise<{ companies: readonly n
       const waitMs = more ? 0 : await readWait(db, workspaceId, ['alert_due', 'alert_unjudged'])
       // Last, because everyone who notes a change waits for this lock.
       await holdJob({ db }, job)
-      const companies = portion.walked ? [] : found.flatMap(({ companyId, question }) => (question ? companyId : []))
-      return { companies: [...new Set(companies)], again: waitMs === null ? null : { waitMs } }
+      const read = portion.walked ? [] : found.flatMap(({ companyId, question }) => (question ? companyId : []))
+      return { companies: [...new Set([...waiting, ...read])], again: waitMs === null ? null : { waitMs } }
     },
   )
 }

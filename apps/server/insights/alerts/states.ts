@@ -12,7 +12,7 @@ import { AppError } from '../../platform/errors.ts'
 import type { Session } from '../../platform/http/session.ts'
 import { holdPosition } from './following.ts'
 import { readStoredSettings } from './judging.ts'
-import { besideDocument, isLearning, isUnanswered, ruleName, showBands } from './list.ts'
+import { besideDocument, isLearning, isUnanswered, ruleName, showVerdicts } from './list.ts'
 import { markDue, records } from './store.ts'
 
 // Statements of people about alerts and rules. All lock the workspace's position first.
@@ -81,7 +81,7 @@ export async function setState(
            stated_fired = case when a.rules = '{}' then a.stated_fired else a.fired end
       from json_to_recordset(${JSON.stringify(knownRules)}::json) k (id bigint, rules json)
      where a.workspace_id = ${workspaceId} and a.document_id = k.id`.execute(db)
-  await showBands({ db }, workspaceId, changedIds)
+  await showVerdicts({ db }, workspaceId, changedIds)
   await markPairs(db, workspaceId, [...taken, ...silenced])
   const what = changed.length === 1 ? `do alerta do documento ${changed[0]!.chave}` : `de ${changed.length} alertas`
   await recordAudit({ db }, session, 'alerta', `Mudou o estado ${what} para ${stateNames[state]}.`)
@@ -181,7 +181,7 @@ export async function removeKnown({ db }: WithDatabase, session: Session, id: bi
      where workspace_id = ${workspaceId} and document_id = ${documentId} and state = 'conhecida'
        and not exists (select from alert_known k
                         where k.workspace_id = ${workspaceId} and k.document_id = ${documentId})`.execute(db)
-  await showBands({ db }, workspaceId, [documentId])
+  await showVerdicts({ db }, workspaceId, [documentId])
   await recordAudit({ db }, session, 'alerta', `Apagou o conhecido da regra ${rule} para o emitente ${issuerBase}.`)
 }
 

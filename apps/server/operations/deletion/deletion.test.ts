@@ -174,7 +174,6 @@ describe('a deletion', () => {
         sql`insert into manifestation_text (workspace_id, type, choice, text) values (${workspaceId}, 0, 1, 'x')`,
         sql`insert into answer_rule (workspace_id, position, name, active, answer, conditions, saved_by) values (${workspaceId}, 0, 'x', true, 'perguntar', '{}', 1)`,
         sql`insert into answer_setting (workspace_id, saved_by) values (${workspaceId}, 1)`,
-        sql`insert into answer_suggestion (workspace_id, document_id, company_id, rule_id, tp_evento) select workspace_id, id, company_id, 1, 210200 from document`,
         sql`insert into saved_view (workspace_id, type, name, address, saved_by) values (${workspaceId}, 0, 'x', '', 1)`,
         sql`insert into document_remark (workspace_id, company_id, document_id, text, written_by) select workspace_id, company_id, id, 'x', 1 from document`,
         sql`insert into document_reliance (workspace_id, company_id, document_id) select workspace_id, company_id, id from document on conflict do nothing`,
