@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { useContext } from '../platform/database.testing.ts'
 import { asOperator, inWorkspace } from '../platform/database.ts'
 import type { Session } from '../platform/http/session.ts'
-import { newWorkspace, roomyStorage, testSession } from '../platform/testing.ts'
+import { newWorkspace, testSession } from '../platform/testing.ts'
 import { addFiles, getBatch, readWaitingFile, settleFile, startBatch } from './batches.ts'
 
 const { ctx } = await useContext()
@@ -21,8 +21,8 @@ const newSession = async (plan: number) => testSession(await newWorkspace(db, { 
 const begin = (total: number, of = session) => startBatch(ctx, of, { list: 'segredo', total })
 const filesOf = (count: number, size = 100) =>
   Array.from({ length: count }, (_, n) => ({ name: `${n}.pfx`, bytes: randomBytes(size) }))
-const add = (id: string, files = filesOf(1), { last = true, within = ctx, of = session } = {}) =>
-  addFiles(within, of, id, { files, last })
+const add = (id: string, files = filesOf(1), { last = true, of = session } = {}) =>
+  addFiles(ctx, of, id, { files, last })
 const take = async () => {
   const { rows } = await asOperator(ctx, ({ db }) =>
     sql<{
@@ -72,17 +72,6 @@ describe('what waits', () => {
     expect(after).toEqual(size)
     const other = await newSession(3)
     await add(await begin(1, other), filesOf(1), { of: other })
-  })
-
-  test('is at most a tenth of the free disk of all', async () => {
-    const id = await begin(2)
-    await add(id, filesOf(1, 1_000), { last: false })
-    const withFree = (freeBytes: number) => ({ ...ctx, storage: { ...roomyStorage, freeBytes } })
-    await expect(add(id, filesOf(1), { within: withFree(1_000) })).rejects.toMatchObject({
-      code: 'too-many',
-      message: expect.stringMatching(/^Há certificados demais esperando neste servidor\. Os desta chamada/),
-    })
-    expect(await add(id, filesOf(1), { within: withFree(1_000_000_000_000) })).toBe(2)
   })
 })
 

@@ -22,8 +22,6 @@ type FileState = 'waiting' | 'replaced' | 'registered' | 'unchanged' | 'failed'
 export const batchLimits = { open: 10, kept: 20, waitingBytes: 20_000_000 }
 const keptDays = 30
 const filesOfSmallPlans = 20
-// Maximum share of the free space in the data folder for waiting files of all workspaces.
-const waitingShareMax = 0.1
 // Time spent on unusable files before the rest of a batch is returned.
 const failedMsMax = 60_000
 
@@ -94,12 +92,11 @@ interface SentFile {
 
 /** Adds files to a batch; those that it has already are not taken twice. `last`: no others come. Returns how many it has. */
 export async function addFiles(
-  ctx: Pick<Context, 'db' | 'config' | 'ids' | 'vault' | 'storage'>,
+  ctx: Pick<Context, 'db' | 'config' | 'ids' | 'vault'>,
   { workspaceId }: Session,
   publicId: string,
   { files, last }: { files: readonly SentFile[]; last: boolean },
 ): Promise<number> {
-  await requireDiskSpace(ctx)
   return inWorkspace(ctx, workspaceId, async ({ db }) => {
     const filesMax = filesMaxOf(await readPlan({ ...ctx, db }, workspaceId, { lock: true }))
     const batchId = ctx.ids.decode(workspaceId, publicId)
@@ -165,21 +162,12 @@ async function withoutKnown(
 
 const workspaceFull =
   'Os certificados desta conta que esperam para ser conferidos já somam 20 MB. Os desta chamada não foram guardados, e os que esperam estão seguros: envie o resto de novo em alguns minutos.'
-const diskFull =
-  'Há certificados demais esperando neste servidor. Os desta chamada não foram guardados, e o que já chegou está seguro: envie o resto de novo em alguns minutos.'
 
-async function requireDiskSpace(ctx: Pick<Context, 'db' | 'storage'>): Promise<void> {
-  const { freeBytes } = ctx.storage
-  if (freeBytes === null) return
-  const waiting = await asOperator(ctx, (ctx) => countWaitingBytes(ctx, null))
-  if (waiting > freeBytes * waitingShareMax) throw new AppError('too-many', diskFull, { retryAfterMs: 60_000 })
-}
-
-// Sealed, as the table has them; null: of all workspaces.
-async function countWaitingBytes({ db }: WithDatabase, workspaceId: number | null): Promise<number> {
+// Sealed, as the table has them.
+async function countWaitingBytes({ db }: WithDatabase, workspaceId: number): Promise<number> {
   const { rows } = await sql<{ bytes: number }>`
     select coalesce(sum(octet_length(content)), 0)::float8 as bytes from certificate_file
-     where state = 'waiting' ${workspaceId === null ? sql`` : sql`and workspace_id = ${workspaceId}`}`.execute(db)
+     where state = 'waiting' and workspace_id = ${workspaceId}`.execute(db)
   return rows[0]!.bytes
 }
 
