@@ -3,20 +3,11 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-// A browser names five.
-const encodingsMax = 20
-
-/** Best encoding that the client accepts; null: send the bytes as they are (RFC 9110 §12.5.3). */
-export function encodingOf(accepted = ''): 'br' | 'gzip' | null {
-  const encodings = accepted.toLowerCase().split(',', encodingsMax).map(readEncoding)
-  const isAccepted = (name: string) => encodings.some((one) => one.name === name && one.weight > 0)
-  return isAccepted('br') ? 'br' : isAccepted('gzip') ? 'gzip' : null
-}
-
-function readEncoding(text: string): { name: string; weight: number } {
-  const [name = '', ...parameters] = text.split(';', 3).map((one) => one.trim())
-  const weights = parameters.map((one) => one.split('=', 2)).filter(([key = '']) => key.trim() === 'q')
-  return { name, weight: Number(weights[0]?.[1] ?? 1) }
+// Best encoding that the client accepts; null: send the bytes as they are (RFC 9110 §12.5.3).
+function encodingOf(accepted = ''): 'br' | 'gzip' | null {
+  const wanted = accepted.toLowerCase().replaceAll(' ', '').split(',')
+  const names = wanted.filter((one) => !one.endsWith(';q=0')).map((one) => one.split(';', 1)[0])
+  return names.includes('br') ? 'br' : names.includes('gzip') ? 'gzip' : null
 }
 
 // Smaller responses fit into one packet: compression gains nothing.
