@@ -3,7 +3,6 @@ import { UnsentError } from '@vigia/sefaz/error'
 import { sql } from 'kysely'
 import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
-import { stopwatch } from '../platform/stopwatch.ts'
 import { mayCall } from '../sefaz/circuit.ts'
 import type { QueryOutcome } from '../sefaz/ledger.ts'
 import { distributionUrl, type Query, send } from './distribution.ts'
@@ -44,11 +43,12 @@ async function sendInTime(
   query: Query,
   announce: () => Promise<boolean>,
 ): Promise<QueryOutcome | null> {
-  const elapsedMs = stopwatch()
+  // The clock of the day, because the other one stands still while a virtual machine is suspended.
+  const lastsUntil = Date.now() + line.leaseMs - ctx.config.sefaz.answerMs
   if (!(await ctx.storage.prove()) || !(await announce())) return null
-  const lasts = () => elapsedMs() < line.leaseMs - ctx.config.sefaz.answerMs
+  const inTime = onlyWhile(connection, () => Date.now() < lastsUntil)
   try {
-    return await send(ctx, line, holder, onlyWhile(connection, lasts), query)
+    return await send(ctx, line, holder, inTime, query)
   } catch (error) {
     if (!(error instanceof UnsentError)) throw error
     await inCapture(ctx, (ctx) => holdLine(ctx, line, { asked_at: null }))

@@ -6,7 +6,6 @@ import { inCapture } from '../platform/database.ts'
 import { claimInTurn, claimRows, fromNow, type Lane } from '../platform/jobs/claim.ts'
 import { holdLock } from '../platform/locks.ts'
 import { type Service, type ServiceCode, serviceCodes, serviceOf } from '../platform/service.ts'
-import { stopwatch } from '../platform/stopwatch.ts'
 import { addressOf, pausedServices } from '../sefaz/circuit.ts'
 import { areEventsHeld } from './hold.ts'
 import { protocols } from './protocols.ts'
@@ -91,8 +90,8 @@ export async function claimBatch(ctx: WithConfig): Promise<Batch | null> {
   const { sefaz } = ctx.config
   const leaseBy = crypto.randomUUID()
   const leaseMs = leaseMsOf(ctx.config)
-  const elapsedMs = stopwatch()
-  const lasts = () => elapsedMs() < leaseMs - sefaz.answerMs
+  const lastsUntil = Date.now() + leaseMs - sefaz.answerMs
+  const lasts = () => Date.now() < lastsUntil
   const isUp = reachableCondition(ctx.config, await pausedServices(ctx))
   return inCapture(ctx, async ({ db }) => {
     const mayLeave = sql`o.state in ('waiting', 'sending') and o.next_at <= now() and ${isUp} and not ${areEventsHeld}

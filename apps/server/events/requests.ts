@@ -16,7 +16,6 @@ import type { Session } from '../platform/http/session.ts'
 import { createLimiter } from '../platform/limiter.ts'
 import { holdLock } from '../platform/locks.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
-import { stopwatch } from '../platform/stopwatch.ts'
 import type { Tables } from '../platform/tables.ts'
 import { correctionsOf } from './corrections.ts'
 import { findHoldups } from './holdups.ts'
@@ -410,11 +409,10 @@ async function awaitResponses(
   waitMs: number,
 ): Promise<Map<bigint, Pick<RequestOutcome, 'state' | 'cStat' | 'message'>>> {
   const ids = placed.flatMap(({ eventId }) => eventId ?? [])
-  const elapsedMs = stopwatch()
+  const waitsUntil = Date.now() + waitMs
   for (;;) {
     const rows = await readRows(ctx, workspaceId, ids)
-    const leftMs = waitMs - elapsedMs()
-    if (rows.every((row) => row.leavesAt === null || row.leavesAt.getTime() > Date.now() + leftMs) || leftMs <= 0)
+    if (rows.every(({ leavesAt }) => leavesAt === null || leavesAt.getTime() > waitsUntil) || Date.now() >= waitsUntil)
       return new Map(rows.map(({ id, state, cStat, message }) => [id, { state, cStat, message }]))
     await setTimeout(lookEveryMs)
   }

@@ -33,7 +33,7 @@ export interface RelayHead {
   timeoutMs?: number
 }
 
-/** The handle of an opened certificate is not known any more: the signer began anew, it was not used for long, or it was opened long ago. */
+/** The handle of an opened certificate is not known any more: the signer began anew, or it was opened long ago. */
 export class HandleGone extends Error {
   override name = 'HandleGone'
 }

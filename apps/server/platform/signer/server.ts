@@ -5,13 +5,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Connection } from '@vigia/sefaz/connection'
 import { LRUCache } from 'lru-cache'
 import { InstallationError } from '../installation.ts'
-import { stopwatch } from '../stopwatch.ts'
 import { type CallName, type Calls, HandleGone, type RelayHead, writeError } from './messages.ts'
 import type { EventDetails, OpenedCertificate, Signer } from './signer.ts'
 
-/** Idle time until an opened certificate is closed; a capture turn with its pauses is shorter. */
-const idleMs = 15 * 60_000
-/** Age at which any opened certificate is closed, so that its purpose is recorded again. */
+/** Age at which an opened certificate is closed, so that its purpose is recorded again; a capture turn with its pauses is shorter. */
 const lifeMs = 60 * 60_000
 const inputBytesMax = 256 * 1024
 /** A lote of twenty events has 100 kB. */
@@ -19,7 +16,6 @@ const messageBytesMax = 4 * 1024 * 1024
 
 interface Entry {
   opened: OpenedCertificate
-  age: () => number
   connection?: Connection
 }
 
@@ -29,14 +25,12 @@ type Handlers = { [Name in CallName]: (input: Calls[Name]['input']) => Promise<C
 export async function serveSigner(signer: Signer, path: string, mode: number): Promise<AsyncDisposable> {
   const entries = new LRUCache<string, Entry>({
     max: 1_000,
-    ttl: idleMs,
-    updateAgeOnGet: true,
+    ttl: lifeMs,
     dispose: ({ connection }) => connection?.close(),
   })
   const entryOf = (handle: string) => {
     const entry = entries.get(handle)
-    if (entry && entry.age() < lifeMs) return entry
-    entries.delete(handle)
+    if (entry) return entry
     throw new HandleGone('the certificate is not open any more')
   }
   const handlers: Handlers = {
@@ -53,7 +47,7 @@ export async function serveSigner(signer: Signer, path: string, mode: number): P
       const opened = await signer.open(workspaceId, certificateId, use)
       if (!opened) return { opened: null }
       const handle = randomUUID()
-      entries.set(handle, { opened, age: stopwatch() })
+      entries.set(handle, { opened })
       return { opened: { handle, id: opened.id, pem: opened.pem, validTo: opened.validTo.toISOString() } }
     },
     async connect({ handle }) {
