@@ -11,7 +11,7 @@ import { type AnswerRule, decide, readAnswerRules, suggestedBy } from './answer-
 import { recipient } from './rules.ts'
 import type { Candidate } from './subjects.ts'
 
-// Suggestions of rules as rows that lists filter and count. A person sends the event.
+// Suggestions of rules, in a column that lists filter and count. A person sends the event.
 
 const lookedBackDays = 90
 
