@@ -1,7 +1,10 @@
 import { SefazError } from '@vigia/sefaz/error'
-import { describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { mayHaveBeenCounted } from '../sefaz/ledger.ts'
 import { brokenOff, decide, failed, interrupted } from './rules.ts'
+
+beforeEach(() => void vi.spyOn(Math, 'random').mockReturnValue(0))
+afterEach(() => void vi.restoreAllMocks())
 
 const rhythm = { hourMs: 3_600_000, pagePauseMs: 2_000, marginMs: 300_000 }
 const answer = (cStat: number, ultNSU: string | null, maxNSU: string | null, nsus: number[] = []) => ({
@@ -126,7 +129,7 @@ test('a maximum below the page itself says nothing', () => {
 const margin = rhythm.marginMs / 60_000
 const standing = { lastNsu: 50n, maxNsu: 50n, failures: 0, first: false, recent: true, responseLost: false }
 const wait = (error: SefazError, change: Partial<typeof standing> = {}) =>
-  failed(error, { ...standing, ...change }, rhythm, () => 0)
+  failed(error, { ...standing, ...change }, rhythm)
 const minutes = (error: SefazError, change: Partial<typeof standing> = {}) => {
   const { nextInMs, allowedInMs } = wait(error, change)
   return [nextInMs! / 60_000, allowedInMs / 60_000]
@@ -208,7 +211,7 @@ test('the person reads what happened and that the capture goes on', () => {
 
 describe('a process that died between query and answer', () => {
   const after = (elapsedMinutes: number, change: Partial<typeof standing> = {}) =>
-    interrupted({ ...standing, ...change }, elapsedMinutes * 60_000, rhythm, () => 0)
+    interrupted({ ...standing, ...change }, elapsedMinutes * 60_000, rhythm)
   test('waits as after a lost answer, counted from the query', () => {
     expect(after(3).allowedInMs / 60_000).toBe(60 + margin - 3)
     expect(after(3, { maxNsu: 500n }).allowedInMs / 60_000).toBe(7)
@@ -222,7 +225,7 @@ describe('a process that died between query and answer', () => {
 })
 
 test('a fault of ours before anything left is tried again soon, then less often', () => {
-  expect([0, 2].map((failures) => brokenOff(failures, rhythm, () => 0).allowedInMs / 60_000)).toEqual([1, 15])
+  expect([0, 2].map((failures) => brokenOff(failures, rhythm).allowedInMs / 60_000)).toEqual([1, 15])
 })
 
 // Lehmer's generator: the same chances in every run.
@@ -236,6 +239,7 @@ function chances(seed: number): () => number {
 
 test('ten thousand companies registered in one minute do not ask in one minute', () => {
   const random = chances(7)
+  vi.mocked(Math.random).mockImplementation(random)
   const nothing = answer(137, nsu(0), nsu(0))
   const askedAt = Array.from({ length: 10_000 }, () => random() * 60_000)
   const fullestMinute = () => {
@@ -250,7 +254,7 @@ test('ten thousand companies registered in one minute do not ask in one minute',
   let soonest = Number.POSITIVE_INFINITY
   for (let cycle = 1; cycle <= 24; cycle++) {
     for (let index = 0; index < askedAt.length; index++) {
-      const { nextInMs } = decide(nothing, { ...at(0n), first: cycle === 1 }, rhythm, random)
+      const { nextInMs } = decide(nothing, { ...at(0n), first: cycle === 1 }, rhythm)
       soonest = Math.min(soonest, nextInMs!)
       askedAt[index]! += nextInMs!
     }

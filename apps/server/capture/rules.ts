@@ -69,7 +69,6 @@ export function decide(
   standing: Pick<ConversationState, 'lastNsu' | 'first' | 'responseLost' | 'mayBeCopy' | 'state'> &
     Partial<Pick<ConversationState, 'failures'>>,
   rhythm: Rhythm,
-  random = Math.random,
 ): Decision {
   const { lastNsu, first } = standing
   const ult = response.ultNSU === null ? null : BigInt(response.ultNSU)
@@ -79,7 +78,7 @@ export function decide(
       const top = highestNsu(response.documents, lastNsu)
       if (ult !== null && isFar(ult, top)) return { ...impossible(farAhead(ult, top), rhythm), lastNsu: top }
       const advanced = highest(lastNsu, ult ?? top)
-      if (advanced === lastNsu) return withoutProgress(standing, rhythm, random)
+      if (advanced === lastNsu) return withoutProgress(standing, rhythm)
       const more = max !== undefined && advanced < max
       const news =
         response.documents.length === 1 ? '1 documento novo' : `${response.documents.length} documentos novos`
@@ -88,7 +87,6 @@ export function decide(
           rhythm,
           more ? `Recebendo: posição ${advanced} de ${max}.` : `Em dia. A última consulta trouxe ${news}.`,
           first ? rhythm.hourMs : rhythm.marginMs,
-          random,
         ),
         nextPage: more,
         lastNsu: advanced,
@@ -103,12 +101,7 @@ export function decide(
       if (ult !== null && isFar(ult, lastNsu)) return impossible(farAhead(ult, lastNsu), rhythm)
       const advanced = highest(lastNsu, ult ?? 0n)
       return {
-        ...rest(
-          rhythm,
-          'Em dia. Nenhum documento novo na última consulta.',
-          first ? rhythm.hourMs : rhythm.marginMs,
-          random,
-        ),
+        ...rest(rhythm, 'Em dia. Nenhum documento novo na última consulta.', first ? rhythm.hourMs : rhythm.marginMs),
         lastNsu: advanced,
         maxNsu: max === undefined ? undefined : highest(max, advanced),
         succeeded: true,
@@ -116,12 +109,12 @@ export function decide(
       }
     }
     case 656:
-      return blocked(ult, standing, rhythm, random)
+      return blocked(ult, standing, rhythm)
     case 108:
     case 109:
-      return unavailable(response.xMotivo, rhythm.hourMs * closedForHours[response.cStat]!, rhythm, random)
+      return unavailable(response.xMotivo, rhythm.hourMs * closedForHours[response.cStat]!, rhythm)
     case 999:
-      return unavailable(response.xMotivo, rhythm.hourMs / 4, rhythm, random)
+      return unavailable(response.xMotivo, rhythm.hourMs / 4, rhythm)
     default:
       return {
         nextPage: false,
@@ -205,12 +198,12 @@ export function explainCode(cStat: number): string {
 }
 
 // One cycle an hour. The first pause is spread over an hour, so that companies registered together do not query together.
-function rest(rhythm: Rhythm, message: string, spreadMs: number, random: () => number): Decision {
+function rest(rhythm: Rhythm, message: string, spreadMs: number): Decision {
   return {
     nextPage: false,
     state: 'waiting',
     message,
-    nextInMs: rhythm.hourMs + rhythm.marginMs + spreadMs * random(),
+    nextInMs: rhythm.hourMs + rhythm.marginMs + spreadMs * Math.random(),
     allowedInMs: rhythm.hourMs + rhythm.marginMs / 5,
     failures: 0,
   }
@@ -243,13 +236,9 @@ function passedOver(top: bigint, ult: bigint | null): Pick<Decision, 'passed'> {
 }
 
 // Documents that lead nowhere: the next query would bring them again, and nothing after them.
-function withoutProgress(
-  { lastNsu, failures = 0 }: Parameters<typeof decide>[1],
-  rhythm: Rhythm,
-  random: () => number,
-): Decision {
+function withoutProgress({ lastNsu, failures = 0 }: Parameters<typeof decide>[1], rhythm: Rhythm): Decision {
   const message = `A SEFAZ respondeu que há documentos, mas não passou da posição ${lastNsu}. Os documentos já guardados estão seguros e a captura tenta de novo sozinha em uma hora; se continuar assim, quem administra o sistema precisa conferir.`
-  return { ...rest(rhythm, message, rhythm.marginMs, random), state: 'failed', failures: oneMore(failures), lastNsu }
+  return { ...rest(rhythm, message, rhythm.marginMs), state: 'failed', failures: oneMore(failures), lastNsu }
 }
 
 const soon = (rhythm: Rhythm) => ({ nextInMs: rhythm.pagePauseMs, allowedInMs: rhythm.pagePauseMs })
@@ -261,12 +250,7 @@ const blocksBehindMax = 3
 const oneMore = (failures: number) => Math.min(failures + 1, 1_000)
 
 // The hour counts from this response. The authority's cursor is adopted, or every later query would be out of sequence too.
-function blocked(
-  ult: bigint | null,
-  standing: Parameters<typeof decide>[1],
-  rhythm: Rhythm,
-  random: () => number,
-): Decision {
+function blocked(ult: bigint | null, standing: Parameters<typeof decide>[1], rhythm: Rhythm): Decision {
   const { lastNsu, failures = 0, state } = standing
   if (ult !== null && isFar(ult, lastNsu)) return impossible(farAhead(ult, lastNsu), rhythm)
   // Failures of a line that is blocked or stopped are blocks behind our cursor.
@@ -284,7 +268,6 @@ function blocked(
       rhythm,
       `A SEFAZ bloqueou as consultas deste CNPJ por uma hora: ${blockCause(standing)}.${missing}`,
       rhythm.marginMs,
-      random,
     ),
     state: 'blocked',
     allowedInMs: rhythm.hourMs + rhythm.marginMs,
@@ -304,12 +287,12 @@ export function blockCause({
     : 'outro sistema consultou com este certificado'
 }
 
-function unavailable(xMotivo: string, waitMs: number, rhythm: Rhythm, random: () => number): Decision {
+function unavailable(xMotivo: string, waitMs: number, rhythm: Rhythm): Decision {
   return {
     nextPage: false,
     state: 'failed',
     message: `O serviço da SEFAZ está fora do ar. Tentamos de novo sozinhos. (${xMotivo})`,
-    nextInMs: waitMs + rhythm.marginMs * random(),
+    nextInMs: waitMs + rhythm.marginMs * Math.random(),
     allowedInMs: waitMs,
     failures: 0,
   }
@@ -346,37 +329,22 @@ function afterNothingCounted(error: SefazError, failures: number): { minutes: nu
 }
 
 /** Decision after no response: the cursor stays, and the waits grow. */
-export function failed(error: SefazError, standing: ConversationState, rhythm: Rhythm, random = Math.random): Decision {
-  if (mayHaveBeenCounted(error))
-    return lost(error.message, afterLostResponse(standing, rhythm), standing, rhythm, random)
+export function failed(error: SefazError, standing: ConversationState, rhythm: Rhythm): Decision {
+  if (mayHaveBeenCounted(error)) return lost(error.message, afterLostResponse(standing, rhythm), standing, rhythm)
   const { minutes, allowedMinutes } = afterNothingCounted(error, standing.failures)
   return {
-    ...retry(
-      `${error.message} A captura tenta de novo sozinha.`,
-      minutes,
-      allowedMinutes,
-      standing.failures,
-      rhythm,
-      random,
-    ),
+    ...retry(`${error.message} A captura tenta de novo sozinha.`, minutes, allowedMinutes, standing.failures, rhythm),
     certificateRefused: !isOfTheHost(error),
   }
 }
 
-function retry(
-  message: string,
-  minutes: number,
-  allowedMinutes: number,
-  failures: number,
-  rhythm: Rhythm,
-  random: () => number,
-): Decision {
+function retry(message: string, minutes: number, allowedMinutes: number, failures: number, rhythm: Rhythm): Decision {
   const minuteMs = rhythm.hourMs / 60
   return {
     nextPage: false,
     state: 'failed',
     message,
-    nextInMs: minutes * minuteMs * (1 + random() / 5),
+    nextInMs: minutes * minuteMs * (1 + Math.random() / 5),
     allowedInMs: allowedMinutes * minuteMs,
     failures: oneMore(failures),
   }
@@ -387,7 +355,6 @@ function lost(
   waitMs: number,
   { failures }: Pick<ConversationState, 'failures'>,
   rhythm: Rhythm,
-  random: () => number,
 ): Decision {
   const waitsAnHour = waitMs >= rhythm.hourMs
   return {
@@ -396,30 +363,25 @@ function lost(
     message: waitsAnHour
       ? `${what} Ela pode ter contado a consulta; para não causar um bloqueio, a captura espera uma hora e continua sozinha.`
       : `${what} A captura tenta de novo sozinha.`,
-    nextInMs: waitMs + rhythm.marginMs * random(),
+    nextInMs: waitMs + rhythm.marginMs * Math.random(),
     allowedInMs: waitMs,
     failures: oneMore(failures),
   }
 }
 
 /** Decision after a process died between a query, `elapsedMs` ago, and its response: it counts as lost. */
-export function interrupted(
-  standing: ConversationState,
-  elapsedMs: number,
-  rhythm: Rhythm,
-  random = Math.random,
-): Decision {
+export function interrupted(standing: ConversationState, elapsedMs: number, rhythm: Rhythm): Decision {
   const what =
     'A captura foi interrompida entre uma consulta e a resposta da SEFAZ. Nada do que já foi recebido se perdeu.'
-  const decision = lost(what, afterLostResponse(standing, rhythm), standing, rhythm, random)
+  const decision = lost(what, afterLostResponse(standing, rhythm), standing, rhythm)
   const remaining = (ms: number) => Math.max(0, ms - elapsedMs)
   return { ...decision, nextInMs: remaining(decision.nextInMs ?? 0), allowedInMs: remaining(decision.allowedInMs) }
 }
 
 /** Decision after a fault of ours kept the query back: the cursor stays, and people see a message. */
-export function brokenOff(failures: number, rhythm: Rhythm, random = Math.random): Decision {
+export function brokenOff(failures: number, rhythm: Rhythm): Decision {
   const minutes = waits.unreached[Math.min(failures, waits.unreached.length - 1)]!
-  return retry(ourFault, minutes, minutes, failures, rhythm, random)
+  return retry(ourFault, minutes, minutes, failures, rhythm)
 }
 
 const ourFault =
