@@ -110,7 +110,6 @@ export { tellWorkspace } from './notifications/notifications.ts'
 export { operate } from './open.ts'
 export { backUp, beginCopies, listCopies, restore, tryRestore } from './operations/backup/backup.ts'
 export { releaseHeld } from './operations/held.ts'
-export { openSigner } from './operations/signer/in-process.ts'
 export { routes } from './slices.ts'
 /** Makes the documents of all companies anew, and has what is inside them read again. */
 export const rebuildAll = (ctx: Parameters<typeof rebuildDocuments>[0], done: Parameters<typeof rebuildDocuments>[1]) =>

@@ -1,5 +1,4 @@
 import https from 'node:https'
-import type { LookupFunction } from 'node:net'
 import tls from 'node:tls'
 import { SefazError, UnsentError } from './error.ts'
 
@@ -40,8 +39,6 @@ export function connect(
     ca?: string[]
     connectTimeoutMs?: number
     timeoutMs?: number
-    /** For tests: resolves official names to the test server. */
-    lookup?: LookupFunction
   } = {},
 ): Connection & { get(url: string): Promise<HttpResponse> } {
   const { connectTimeoutMs = 15_000, timeoutMs = 60_000 } = options
@@ -59,11 +56,10 @@ export function connect(
   // A socket of its own for each call: an idle one may be closed by the server while a query travels, and a query must not be repeated
   // without knowing whether it was counted. The session of TLS is resumed.
   const agent = new https.Agent({ keepAlive: false, secureContext, rejectUnauthorized: true })
-  const { lookup } = options
   return {
     post: (url, message) =>
-      send(agent, { url, ...message, lookup, connectTimeoutMs, timeoutMs: message.timeoutMs ?? timeoutMs }),
-    get: (url) => send(agent, { method: 'GET', url, body: '', headers: {}, lookup, connectTimeoutMs, timeoutMs }),
+      send(agent, { url, ...message, connectTimeoutMs, timeoutMs: message.timeoutMs ?? timeoutMs }),
+    get: (url) => send(agent, { method: 'GET', url, body: '', headers: {}, connectTimeoutMs, timeoutMs }),
     close: () => agent.destroy(),
   }
 }
@@ -71,7 +67,6 @@ export function connect(
 interface PostRequest extends Message {
   method?: 'GET'
   url: string
-  lookup?: LookupFunction
   connectTimeoutMs: number
   timeoutMs: number
 }
@@ -80,9 +75,9 @@ function send(agent: https.Agent, call: PostRequest): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     // Without it the server would have to prove the name in a header `host`. An address has no name that may be sent.
     const { hostname } = new URL(call.url)
-    const { method = 'POST', lookup } = call
+    const { method = 'POST' } = call
     const servername = /^\[|^[\d.]+$/.test(hostname) ? '' : hostname
-    const request = https.request(call.url, { agent, method, headers: call.headers, servername, lookup })
+    const request = https.request(call.url, { agent, method, headers: call.headers, servername })
     let sent = false
     const leave = (text: string) => {
       const body = Buffer.from(text)

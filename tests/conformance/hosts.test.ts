@@ -7,11 +7,12 @@ import { type Simulator, type SimulatorOptions, start } from '@vigia/simulator/s
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 import { order } from '../support/authority.ts'
 import { useFolder } from '../support/folder.ts'
-import { atPort, lookup } from '../support/servers/official-hosts.ts'
+import { atPort, leadNamesHere } from '../support/servers/official-hosts.ts'
 
 // A host that behaves like the real ones, at the official names.
 const folder = await useFolder()
 const opened = new AsyncDisposableStack()
+opened.use(leadNamesHere())
 afterAll(() => opened.disposeAsync())
 const stranger = await serveAs(undefined)
 
@@ -47,14 +48,14 @@ const cases = [
 test.each(cases)('hosts in mode %s are told by hosts and by check FILE', async (as, ok, words) => {
   const simulator = await serveAs(as === 'unknownChain' ? undefined : as)
   const config = await configFor(simulator, as === 'unknownChain' ? stranger : simulator)
-  const hosts = await examineHosts(config, { lookup })
+  const hosts = await examineHosts(config)
   expect(hosts.map(({ report }) => report.host.split(':')[0]).sort()).toEqual([
     'hom1.cte.fazenda.gov.br',
     'hom1.nfe.fazenda.gov.br',
     'homologacao.nfe.fazenda.sp.gov.br',
   ])
   const file = await simulator.issueCertificate({ cnpj: '44555666000181', nome: 'EMPRESA', senha: 'segredo' })
-  const checked = await examineFile(config, file, 'segredo', { lookup })
+  const checked = await examineFile(config, file, 'segredo')
   expect([hosts.every((host) => host.ok), checked.ok]).toEqual([ok, ok])
   // Hosts that say the same are told once.
   if (!ok) expect(describeHosts(hosts)).toHaveLength(3)
@@ -67,15 +68,15 @@ test('the 403 page of IIS reads as a certificate that was not seen or not accept
   const simulator = await serveAs('iis403')
   const config = await configFor(simulator)
   const file = await simulator.issueCertificate({ cnpj: '44555666000181', nome: 'EMPRESA', senha: 'segredo' })
-  const { ok, lines } = await examineFile(config, file, 'segredo', { lookup })
+  const { ok, lines } = await examineFile(config, file, 'segredo')
   expect([ok, lines.join('\n')]).toEqual([false, expect.stringMatching(/não viu ou não aceitou.*cadeia completa/s)])
-  expect((await examineHosts(config, { lookup })).every((host) => host.ok)).toBe(true)
+  expect((await examineHosts(config)).every((host) => host.ok)).toBe(true)
 })
 
 test('a file of another company or of a person is told before anything leaves, one of an unknown authority by the host', async () => {
   const simulator = await serveAs()
   const config = await configFor(simulator)
-  const check = (file: Uint8Array, wanted?: string) => examineFile(config, file, 'segredo', { lookup, wanted })
+  const check = (file: Uint8Array, wanted?: string) => examineFile(config, file, 'segredo', { wanted })
   const own = await simulator.issueCertificate({ cnpj: '44555666000181', nome: 'EMPRESA', senha: 'segredo' })
   expect(await check(own, '11222333000181')).toMatchObject({ ok: false, lines: [/não serve para/, /Nada foi enviado/] })
   const person = await simulator.issueCertificate({ cpf: '52998224725', nome: 'FULANO', senha: 'segredo' })
@@ -91,7 +92,7 @@ test('a certificate that is not yet valid, revoked, or without its intermediates
   const simulator = await serveAs(undefined)
   const config = await configFor(simulator)
   const holder = { cnpj: '44555666000181', nome: 'EMPRESA', senha: 'segredo' }
-  const check = async (file: Uint8Array) => (await examineFile(config, file, 'segredo', { lookup })).lines.join('\n')
+  const check = async (file: Uint8Array) => (await examineFile(config, file, 'segredo')).lines.join('\n')
   expect(await check(await simulator.issueCertificate({ ...holder, alone: true }))).toMatch(
     /não traz as autoridades intermediárias.*exporte-o de novo/s,
   )
@@ -107,7 +108,7 @@ test('a clock that is an hour off is a fault of its own', async () => {
   const config = await configFor(simulator)
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 })
   onTestFinished(() => void vi.useRealTimers())
-  const [host] = await examineHosts(config, { lookup })
+  const [host] = await examineHosts(config)
   expect([host!.ok, host!.clock]).toEqual([
     false,
     expect.stringMatching(/60 minutos à frente do servidor.*acerte o relógio/),
@@ -117,9 +118,7 @@ test('a clock that is an hour off is a fault of its own', async () => {
 test('an authority file that was half copied is told, and no host is asked', async () => {
   const config = await configFor(stranger)
   await writeFile(config.sefaz.caFiles[0]!, stranger.ca.slice(0, 500))
-  await expect(examineHosts(config, { lookup })).rejects.toThrow(
-    /root\.pem está incompleto ou danificado.*Copie-o de novo/,
-  )
+  await expect(examineHosts(config)).rejects.toThrow(/root\.pem está incompleto ou danificado.*Copie-o de novo/)
 })
 
 test('the authority that a host does not send is fetched where its certificate says, and kept only if it chains to a trusted root', async () => {
@@ -136,13 +135,13 @@ test('the authority that a host does not send is fetched where its certificate s
     return new Uint8Array(await (await globalThis.fetch(address)).arrayBuffer())
   }
   const foreign = await configFor(simulator, stranger)
-  const refused = await fetchAuthorities(foreign, { lookup, fetch })
+  const refused = await fetchAuthorities(foreign, { fetch })
   expect(refused.lines.join('\n')).toMatch(/não é o esperado .* não foi guardado/)
   await expect(readdir(foreign.sefaz.caFolder)).rejects.toThrow(/ENOENT/)
-  const kept = await fetchAuthorities(config, { lookup, fetch })
+  const kept = await fetchAuthorities(config, { fetch })
   expect(kept.lines.join('\n')).toMatch(/Autoridade de hom1\.nfe.* conferido e guardado/)
   expect(await readdir(config.sefaz.caFolder)).toHaveLength(1)
-  expect((await examineHosts(config, { lookup })).every((host) => host.ok)).toBe(true)
+  expect((await examineHosts(config)).every((host) => host.ok)).toBe(true)
   expect(fetched).toContain('https://repositorio.serpro.gov.br/docs/icpbrasilv5.crt')
 })
 
@@ -150,16 +149,14 @@ test('a file in DATA_DIR is trusted only if it is pinned or chains to a trusted 
   const config = await configFor(stranger, await serveAs(undefined))
   await mkdir(config.sefaz.caFolder)
   await writeFile(join(config.sefaz.caFolder, 'stranger.pem'), stranger.ca)
-  expect((await examineHosts(config, { lookup })).map(({ report }) => report.error?.kind)).toEqual(
-    Array(3).fill('tls-chain'),
-  )
+  expect((await examineHosts(config)).map(({ report }) => report.error?.kind)).toEqual(Array(3).fill('tls-chain'))
 })
 
 test('a pinned authority with another digest is not kept', async () => {
   const simulator = await serveAs()
   const config = await configFor(simulator)
   const fetch = async () => new X509Certificate(stranger.ca).raw
-  const { ok, lines } = await fetchAuthorities(config, { lookup, fetch })
+  const { ok, lines } = await fetchAuthorities(config, { fetch })
   expect([ok, lines.join('\n')]).toEqual([false, expect.stringMatching(/Brasileira v5: .* não é o esperado .*SHA-256/)])
   await expect(readdir(config.sefaz.caFolder)).rejects.toThrow(/ENOENT/)
 })

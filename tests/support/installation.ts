@@ -2,11 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '@vigia/embedded-postgres/port'
-import { type Config, openSigner, readConfig, start as startServer } from '@vigia/server/start'
+import { type Config, readConfig, start as startServer } from '@vigia/server/start'
 import { type Simulator, type SimulatorOptions, start as startSimulator } from '@vigia/simulator/start'
 import { weeksAgo } from './authority.ts'
 import { quickPasswords } from './passwords.ts'
-import { atPort, lookup } from './servers/official-hosts.ts'
+import { atPort, leadNamesHere } from './servers/official-hosts.ts'
 import { proxies, startProxy } from './servers/proxy.ts'
 
 /** The whole product at work. */
@@ -65,8 +65,8 @@ export async function startInstallation(databaseUrl: string, options: Installati
     ...behind.config,
     ...options.config,
   }
-  const reachSigner = options.homologacao && ((url: string) => openSigner(config, url, { lookup }))
-  const server = stack.use(await startServer(config, { roles: options.roles ?? ['api', 'worker'], reachSigner }))
+  if (options.homologacao) stack.use(leadNamesHere())
+  const server = stack.use(await startServer(config, { roles: options.roles ?? ['api', 'worker'] }))
   const owned = stack.move()
   return {
     url: server.url && (await behind.front(server.url)),

@@ -1,9 +1,20 @@
+import dns from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import type { Config } from '@vigia/server/start'
 
-/** Leads every name to this machine. */
-export const lookup: LookupFunction = (_name, { all }, done) =>
+const here: LookupFunction = (_name, { all }, done) =>
   all ? done(null, [{ address: '127.0.0.1', family: 4 }]) : done(null, '127.0.0.1', 4)
+
+/** Leads every name that this process looks up to this machine, until disposed. */
+export function leadNamesHere(): Disposable {
+  const { lookup } = dns
+  dns.lookup = here as typeof dns.lookup
+  return {
+    [Symbol.dispose]: () => {
+      dns.lookup = lookup
+    },
+  }
+}
 
 /** The configuration with the same hosts at another port. */
 export function atPort<T extends Pick<Config, 'sefaz'>>(config: T, port: number): T {

@@ -1,5 +1,4 @@
 import { X509Certificate } from 'node:crypto'
-import type { LookupFunction } from 'node:net'
 import { cnpjBase, formatCnpj } from '@vigia/dfe/cnpj'
 import { CertificateError, readCertificate } from '@vigia/sefaz/certificate'
 import { findChain } from '@vigia/sefaz/chain'
@@ -15,7 +14,7 @@ export async function examineFile(
   config: Pick<Config, 'sefaz'>,
   file: Uint8Array,
   password: string,
-  { wanted, lookup }: { wanted?: string; lookup?: LookupFunction } = {},
+  { wanted }: { wanted?: string } = {},
 ): Promise<CheckReport> {
   const ca = await readAuthorities(config)
   const opened = await readCertificate(file, password, { cnpj: wanted }).catch((error: unknown) => {
@@ -30,7 +29,7 @@ export async function examineFile(
     `  CNPJ ${formatCnpj(opened.cnpj)}, ambiente ${config.sefaz.ambiente}`,
     `  ${describeChain(opened, await readHolderAuthorities(config))}`,
   ]
-  const connection = connect(opened, { ca, lookup, timeoutMs: config.sefaz.answerMs })
+  const connection = connect(opened, { ca, timeoutMs: config.sefaz.answerMs })
   let ok = true
   try {
     const urls = Object.values(config.sefaz.endpoints.distribution)

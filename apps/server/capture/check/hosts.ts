@@ -1,6 +1,5 @@
 import { X509Certificate } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
-import type { LookupFunction } from 'node:net'
 import { join } from 'node:path'
 import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { pinnedAuthorities } from '@vigia/sefaz/chain'
@@ -13,11 +12,6 @@ import { examineHost, type HostReport } from './probe.ts'
 
 type HostsConfig = Pick<Config, 'sefaz'>
 
-interface Options {
-  /** For tests: resolves the official names to their servers. */
-  lookup?: LookupFunction
-}
-
 export interface ExaminedHost extends CheckReport {
   report: HostReport
   /** Difference between the clocks; null: the host did not tell. */
@@ -25,14 +19,14 @@ export interface ExaminedHost extends CheckReport {
 }
 
 /** Opens TLS to each host of the environment, without certificate and query. */
-export async function examineHosts(config: HostsConfig, { lookup }: Options = {}): Promise<ExaminedHost[]> {
+export async function examineHosts(config: HostsConfig): Promise<ExaminedHost[]> {
   const { distribution, manifestation, cteEvents } = config.sefaz.endpoints
   const urls = [distribution.nfe, distribution.cte, manifestation, ...Object.values(cteEvents)]
   const hosts = new Map(urls.map((url) => [new URL(url).host, url]))
   const ca = await readAuthorities(config)
   return Promise.all(
     [...hosts.values()].map(async (url) => {
-      const report = await examineHost(url, { ca, lookup })
+      const report = await examineHost(url, ca)
       return { report, ...describeHost(report, config) }
     }),
   )
@@ -90,7 +84,7 @@ function describeClock(aheadMs: number, isOff: boolean): string {
 /** Fetches the pinned authorities that are missing here and the intermediate authorities that hosts do not send, and keeps those that may be trusted. */
 export async function fetchAuthorities(
   config: HostsConfig,
-  { lookup, fetch = fetchOutside }: Options & { fetch?: (address: string) => Promise<Uint8Array> } = {},
+  { fetch = fetchOutside }: { fetch?: (address: string) => Promise<Uint8Array> } = {},
 ): Promise<CheckReport> {
   const lines: string[] = []
   let ok = true
@@ -123,7 +117,7 @@ export async function fetchAuthorities(
   }
   for (const { name, sha256, address } of pinnedAuthorities)
     if (address && !known.has(sha256)) await keepFrom(name, address, (one) => one.fingerprint256 === sha256)
-  for (const { report } of await examineHosts(config, { lookup })) {
+  for (const { report } of await examineHosts(config)) {
     const last = report.chain.at(-1)
     const address = last && /^CA Issuers - URI:"?([^"\s]+)/m.exec(last.infoAccess ?? '')?.[1]
     if (report.error?.kind === 'tls-chain' && address)

@@ -1,6 +1,5 @@
 import { X509Certificate } from 'node:crypto'
 import https from 'node:https'
-import type { LookupFunction } from 'node:net'
 import tls, { type TLSSocket } from 'node:tls'
 import { findChain } from '@vigia/sefaz/chain'
 import { explainConnectionError } from '@vigia/sefaz/connection'
@@ -17,14 +16,10 @@ export interface HostReport {
   clockAheadMs: number | null
 }
 
-interface Options {
-  ca: string[]
-  lookup?: LookupFunction
-  timeoutMs?: number
-}
+const timeoutMs = 15_000
 
 /** Opens TLS to the host of `url` without certificate and query. Its clock is asked for only when its identity is confirmed. */
-export async function examineHost(url: string, { ca, lookup, timeoutMs = 15_000 }: Options): Promise<HostReport> {
+export async function examineHost(url: string, ca: string[]): Promise<HostReport> {
   const { hostname, host, port } = new URL(url)
   const secureContext = tls.createSecureContext({ minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' })
   for (const authority of ca) secureContext.context.addCACert(authority)
@@ -34,7 +29,6 @@ export async function examineHost(url: string, { ca, lookup, timeoutMs = 15_000 
     port: port === '' ? 443 : Number(port),
     servername: hostname,
     secureContext,
-    lookup,
   }
   const shown = await new Promise<Error | null>((resolve) => {
     // Verified below: the chain is read also of a host that is refused.
@@ -61,7 +55,7 @@ export async function examineHost(url: string, { ca, lookup, timeoutMs = 15_000 
   if (shown && demandsCertificate(shown) && report.chain.length > 0)
     report.error = judgeChain(report.chain, hostname, ca)
   else if (shown) report.error = explainConnectionError(shown, false)
-  if (!shown) report.clockAheadMs = await readClock({ ...connection, timeoutMs })
+  if (!shown) report.clockAheadMs = await readClock(connection)
   return report
 }
 
@@ -95,13 +89,13 @@ function judgeChain([leaf, ...above]: X509Certificate[], hostname: string, ca: s
   return detail === null ? null : new SefazError('tls-chain', { detail })
 }
 
-function readClock(options: https.RequestOptions & { timeoutMs: number }): Promise<number | null> {
+function readClock(options: https.RequestOptions): Promise<number | null> {
   return new Promise((resolve) => {
     const request = https.request({ ...options, method: 'HEAD', path: '/', agent: false }, ({ headers }) => {
       const at = Date.parse(headers.date ?? '')
       end(Number.isNaN(at) ? null : at - Date.now())
     })
-    const timer = setTimeout(() => end(null), options.timeoutMs)
+    const timer = setTimeout(() => end(null), timeoutMs)
     const end = (found: number | null) => {
       clearTimeout(timer)
       request.destroy()

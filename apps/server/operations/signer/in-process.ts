@@ -1,4 +1,3 @@
-import type { LookupFunction } from 'node:net'
 import { type Connection, connect } from '@vigia/sefaz/connection'
 import type { Endpoints } from '@vigia/sefaz/endpoints'
 import { UnsentError } from '@vigia/sefaz/error'
@@ -21,8 +20,6 @@ interface SignerOptions {
   url: string
   config: Pick<Config, 'sefaz'>
   wrapper: KeyWrapper
-  /** For tests: resolves the official names to their server. */
-  lookup?: LookupFunction
 }
 
 interface SealedCertificate {
@@ -36,7 +33,7 @@ interface SealedCertificate {
 }
 
 /** A signer in this process. */
-export function createSigner({ url, config, wrapper, lookup }: SignerOptions): Signer & AsyncDisposable {
+export function createSigner({ url, config, wrapper }: SignerOptions): Signer & AsyncDisposable {
   const db = openDatabase(url, pools.signer)
   const keys = createKeys(db, wrapper)
   const { sefaz } = config
@@ -95,7 +92,7 @@ export function createSigner({ url, config, wrapper, lookup }: SignerOptions): S
         pem: row.certificate_pem,
         validTo: row.valid_to,
         async connect() {
-          const shown = show(certificate, { ca: await trusted(), lookup, timeoutMs: sefaz.answerMs })
+          const shown = show(certificate, { ca: await trusted(), timeoutMs: sefaz.answerMs })
           return onlyTo(addresses, sefaz.answerMs, shown, () => isKept(db, workspaceId, certificateId))
         },
         async sign(details) {
@@ -113,13 +110,12 @@ export function createSigner({ url, config, wrapper, lookup }: SignerOptions): S
 export async function openSigner(
   config: Pick<Config, 'dataDir' | 'masterKey' | 'sefaz'>,
   url: string,
-  { lookup }: Pick<SignerOptions, 'lookup'> = {},
 ): Promise<Signer & AsyncDisposable> {
   await refuseNewKey(config, url)
   const masterKey = await ensureMasterKey(config)
   const wrapper = wrapWithKey(masterKey)
   await prepareKeys(url, wrapper)
-  return createSigner({ url, config, wrapper, lookup })
+  return createSigner({ url, config, wrapper })
 }
 
 // A database without its key, or a command that was not given it: another one would open nothing, and look like the right one.
