@@ -44,8 +44,8 @@ export async function fill(owner: pg.Client, volumes: Volume[]): Promise<void> {
   await owner.query(
     `insert into document_words (workspace_id, document_id, type, company_id, issued_at, words)
      select workspace_id, id, type, company_id, issued_at,
-            array_to_tsvector(array(select workspace_id || case when t ~ ':' then ':' else '.' end || t
-                                         from unnest(array_append(${wordsInside}, to_char(issued_at, ':YYYYMM'))) t))
+            array_to_tsvector(array(select workspace_id || case when t ~ ':' then ':' else '.' end || to_char(issued_at, 'YYMM') || t
+                                         from unnest(${wordsInside}) t))
        from document where workspace_id = any ($1)`,
     ids,
   )

@@ -1747,44 +1747,42 @@ begin
       array(select now() + ms * interval '1 ms' from unnest(p_again_ms) with ordinality a (ms, place) order by place);
 end $$;
 
--- The first `p_max` documents with these words, newest first, of the companies that the caller sees. It runs as the owner because beside
--- a policy `@@` uses no index. It goes back one month, then two, four, …: a frequent word reads few, and a rare one asks few times.
--- With pages this cheap the planner does not read the primary key of the whole workspace beside the index.
-create function documents_with_words(p_ws int, p_words tsquery, p_type smallint, p_company int, p_from timestamp, p_until timestamp, p_max int) returns TABLE(document_id bigint, issued_at timestamp) language plpgsql stable security definer set search_path to 'public', 'pg_temp' set seq_page_cost to 0.1 set random_page_cost to 0.1
+-- The first `p_max` documents with these words (a tsquery, `~` for the month), newest first, of the companies that the caller sees. It runs
+-- as the owner because beside a policy `@@` uses no index. It goes back one month, then two, four, …: a frequent word reads few months,
+-- and a rare one asks few times. With pages this cheap the planner does not read the workspace's whole primary key beside the index.
+create function documents_with_words(p_ws int, p_words text, p_type smallint, p_company int, p_from timestamp, p_until timestamp, p_max int) returns TABLE(document_id bigint, issued_at timestamp) language plpgsql stable security definer set search_path to 'public', 'pg_temp' set seq_page_cost to 0.1 set random_page_cost to 0.1
   as $$
 declare
   seen int[] := case when session_user = 'vigia_limited' then coalesce(current_companies(), '{}') end;
-  months int := 1;
+  months timestamp[];
+  turn timestamp[];
+  size int := 1;
+  first int := 1;
   n int := 0;
   added int;
-  among tsquery;
-  since timestamp;
-  until timestamp;
 begin
   if p_ws is null or p_ws is distinct from current_ws() then return; end if;
-  execute format('select max(issued_at) + interval ''1 second'' from document
-                   where workspace_id = %s and type = $1 and issued_at >= $2 and issued_at < $3', p_ws)
-    into until using p_type, p_from, p_until;
-  while until > p_from and n < p_max loop
-    since := date_trunc('month', until - interval '1 microsecond') - (months - 1) * interval '1 month';
-    if months > 16 then
-      since := p_from;
-      among := p_words;
-    else
-      select p_words && string_agg(format('''%s:%s''', p_ws, to_char(m, ':YYYYMM')), '|')::tsquery into among
-        from generate_series(since, until - interval '1 microsecond', interval '1 month') m;
-    end if;
-    since := greatest(since, p_from);
+  execute format(
+    'with recursive m as (
+       select date_trunc(''month'', max(issued_at)) as month from document where workspace_id = %1$s and type = $1 and issued_at >= $2 and issued_at < $3
+       union all
+       select (select date_trunc(''month'', max(d.issued_at)) from document d
+                where d.workspace_id = %1$s and d.type = $1 and d.issued_at >= $2 and d.issued_at < m.month)
+         from m where m.month is not null)
+     select array_agg(month order by month desc) from m where month is not null', p_ws) into months using p_type, p_from, p_until;
+  while first <= cardinality(months) and n < p_max loop
+    turn := months[first:first + size - 1];
     return query execute format(
       'select document_id, issued_at from document_words
         where words @@ $1 and workspace_id = %s and type = $2 and ($3 is null or company_id = $3) and ($4 is null or company_id = any ($4))
-          and issued_at >= $5 and issued_at < $6
-        order by issued_at desc, document_id desc limit $7 - $8', p_ws)
-      using among, p_type, p_company, seen, since, until, p_max, n;
+          and issued_at >= greatest($5, $6) and issued_at < least($7, $8)
+        order by issued_at desc, document_id desc limit $9 - $10', p_ws)
+      using (select string_agg('(' || replace(p_words, '~', to_char(m, 'YYMM')) || ')', '|')::tsquery from unnest(turn) m),
+            p_type, p_company, seen, p_from, turn[cardinality(turn)], p_until, turn[1] + interval '1 month', p_max, n;
     get diagnostics added = row_count;
     n := n + added;
-    until := since;
-    months := months * 2;
+    first := first + size;
+    size := least(2 * size, 32);
   end loop;
 end $$;
 

@@ -92,8 +92,8 @@ test('documents are found by what they have now, newest first, in the days that 
   await put(() => ['papel', 'resto5'], [5])
 })
 
-test('a kind of terms, or the month, is no word', async () => {
-  for (const typed of ['placa', 'pla', 'cod', '202611']) expect([typed, await found(typed)]).toEqual([typed, []])
+test('a kind of terms is no word', async () => {
+  for (const typed of ['placa', 'pla', 'cod']) expect([typed, await found(typed)]).toEqual([typed, []])
   expect(await found('placa:abc1d23')).toHaveLength(notes - 1)
 })
 
@@ -148,7 +148,7 @@ test('of more documents than a search reaches the newest are counted, and nothin
       with added as (
         insert into document_words (workspace_id, document_id, type, company_id, issued_at, words)
         select workspace_id, id, type, company_id, issued_at,
-               array_to_tsvector(array[workspace_id || to_char(issued_at, '::YYYYMM'), workspace_id || '.parafuso', workspace_id || '.dia' || number % 3])
+               array_to_tsvector(array[workspace_id || to_char(issued_at, '.YYMM') || 'parafuso', workspace_id || to_char(issued_at, '.YYMM') || 'dia' || number % 3])
           from document where workspace_id = ${office}
         returning 1)
       select count(*) from added`.execute(db),

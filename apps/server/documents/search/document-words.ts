@@ -30,30 +30,33 @@ export async function putWords(db: Database, workspaceId: number, documents: rea
   )
 }
 
-// The month is a word too: the index intersects it with the others.
 function wordsOf(workspaceId: number, { issuedAt, terms }: DocumentWords): string {
-  const month = `:${issuedAt.slice(0, 7).replace('-', '')}`
-  return [month, ...terms.filter(isStorable)].map((term) => lexeme(workspaceId, term)).join(' ')
+  const month = issuedAt.slice(2, 4) + issuedAt.slice(5, 7)
+  return terms
+    .filter(isStorable)
+    .map((term) => lexeme(workspaceId, month, term))
+    .join(' ')
 }
 
 // A tsvector refuses words of 2,047 bytes, and PostgreSQL the character 0.
 const isStorable = (term: string) => term !== '' && term.length <= 500 && !term.includes('\0')
 
 /**
- * A term in the text of a tsvector or tsquery. It begins with the workspace, because the index reads all that begin alike: `7.papel`, and
- * with a colon what is no word: `7:cod:ab12`.
+ * A term in the text of a tsvector or tsquery. It begins with workspace and month, because the index reads all that begins alike:
+ * `7.2611papel`, and with a colon what is no word: `7:2611cod:ab12`.
  */
-const lexeme = (workspaceId: number, term: string): string =>
-  `'${workspaceId}${term.includes(':') ? ':' : '.'}${term.replace(/['\\]/g, (character) => character + character)}'`
+const lexeme = (workspaceId: number, month: string, term: string): string =>
+  `'${workspaceId}${term.includes(':') ? ':' : '.'}${month}${term.replace(/['\\]/g, (character) => character + character)}'`
 
 /** Terms of which a document has one; with `*` at its end, all that begin so. */
 export type AnyOf = readonly string[]
 
+// `documents_with_words` puts each month in the place of `~`.
 const tsquery = (workspaceId: number, all: readonly AnyOf[]): string =>
   all
     .map((any) =>
       any.map((term) =>
-        term.endsWith('*') ? `${lexeme(workspaceId, term.slice(0, -1))}:*` : lexeme(workspaceId, term),
+        term.endsWith('*') ? `${lexeme(workspaceId, '~', term.slice(0, -1))}:*` : lexeme(workspaceId, '~', term),
       ),
     )
     .map((any) => `(${any.join('|')})`)
@@ -80,7 +83,7 @@ export async function findWithWords(
     select x.ids, x.ids = '{}' as "isEmpty", x.since from unnest(${questions.map((all) => tsquery(workspaceId, all))}::text[]) with ordinality q (words, place),
       lateral (select coalesce((array_agg(w.document_id))[:${reachMax}], '{}')::text as ids,
                       case when count(*) > ${reachMax} then (array_agg(w.issued_at))[${reachMax}]::text end as since
-                 from documents_with_words(${workspaceId}, q.words::tsquery, ${type}::smallint, ${companyId}::int,
+                 from documents_with_words(${workspaceId}, q.words, ${type}::smallint, ${companyId}::int,
                                            ${from}::timestamp, ${until}::timestamp, ${reachMax + 1}) w) x
      order by q.place`.execute(db)
   return rows.map((row) => ({ ...row, since: row.since?.replace(' ', 'T') ?? null }))
