@@ -66,8 +66,8 @@ const tablesOfFloors: Record<string, string> = {
     freight_finding`,
   capture: 'capture_line capture_subscription capture_gap',
   events: 'outgoing_event outgoing_event_call manifestation_text answer_rule answer_setting',
-  insights: `alert alert_position alert_fact alert_citation alert_name alert_contact alert_histogram alert_verdict
-    alert_known alert_setting alert_news alert_test alert_unjudged alert_due freight_mark`,
+  insights: `alert alert_verdict alert_known alert_setting alert_news alert_test partner partner_contact company_month
+    freight_mark`,
   notifications: `announcement announcement_position announcement_reading webhook webhook_delivery letter_choice
     monthly_report`,
   operations: 'erasure installation_key',

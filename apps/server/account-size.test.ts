@@ -30,7 +30,6 @@ const ownBytes: Record<string, number> = {
   account: peopleMax * 2 * row,
   account_company: peopleMax * companies * 100,
   account_directory: peopleMax * 2 * row,
-  alert_position: row,
   alert_setting: 50_000,
   alert_test: 100 * row,
   announcement_position: peopleMax * sessionsMax * row,
@@ -76,7 +75,7 @@ const ofCalls =
 
 /** Tables whose size depends on the documents that the authority holds for proved companies. */
 const ofDocuments =
-  /^(alert|alert_(citation|contact|due|fact|histogram|known|name|news|unjudged|verdict)|capture_(call|gap|refusal)|content(_(index|posting|segment|sum|term|unread))?|count_.+|document(_.+)?|export_part|freight(_.+)?|installment|issuer_certificate|outgoing_event(_call)?|product(_sum)?|receipt|supplier)$/
+  /^(alert|alert_(known|news|verdict)|capture_(call|gap|refusal)|company_month|content(_(index|posting|segment|sum|term|unread))?|count_.+|document(_.+)?|export_part|freight(_.+)?|installment|issuer_certificate|outgoing_event(_call)?|partner(_contact)?|product(_sum)?|receipt|supplier)$/
 
 /** One row each, or a few, whatever accounts there are. */
 const ofInstallation = /^(circuit|clock_skew|erasure|installation(_key)?|migration|restore|storage_probe|trouble)$/

@@ -18,17 +18,18 @@ const types = {
   suggestion: 'jsonb',
   judged_at: 'timestamptz',
   suspect: 'boolean',
+  judge_at: 'timestamptz',
 }
 
 /**
  * Writes columns of documents that others decide and lists show, in the transaction that decides them. The documents are locked by id, so that two
- * transactions that call it once never wait for each other.
+ * transactions that call it once never wait for each other. `version`: xmin as it was when the decision began; a row that changed since is left.
  */
 export async function setDerived<Column extends keyof typeof types>(
   { db }: WithDatabase,
   workspaceId: number,
   columns: readonly Column[],
-  documents: readonly ({ id: bigint } & Record<Column, unknown>)[],
+  documents: readonly ({ id: bigint; version?: string } & Record<Column, unknown>)[],
 ): Promise<void> {
   if (documents.length === 0) return
   const sorted = documents.toSorted((a, b) => (a.id < b.id ? -1 : 1))
@@ -37,8 +38,42 @@ export async function setDerived<Column extends keyof typeof types>(
   const set = sql.join(columns.map((name) => sql`${sql.ref(name)} = ${sql.ref(`h.${name}`)}`))
   await sql`
     with held as (
-      select r.* from ${recordsOf<{ id: bigint }>(sorted, { id: 'bigint', ...typed })}
+      select r.* from ${recordsOf<{ id: bigint; version?: string }>(sorted, { id: 'bigint', version: 'text', ...typed })}
        cross join lateral (select from document d where d.workspace_id = ${workspaceId} and d.id = r.id
-                              and (${list('d')}) is distinct from (${list('r')}) for no key update) d)
+                              and (${list('d')}) is distinct from (${list('r')})
+                              and (r.version is null or d.xmin::text = r.version) for no key update) d)
     update document d set ${set} from held h where d.workspace_id = ${workspaceId} and d.id = h.id`.execute(db)
+}
+
+// Documents that came longer ago are judged again in silence.
+const newsMs = 7 * 86_400_000
+
+/** Has documents judged again that were judged. Of those that came lately people are told what is found anew, unless it is `silent`. */
+export async function judgeAgain(
+  { db }: WithDatabase,
+  workspaceId: number,
+  ids: readonly bigint[],
+  silent = false,
+): Promise<void> {
+  if (ids.length === 0) return
+  const since = new Date(silent ? Date.now() : Date.now() - newsMs)
+  await sql`
+    with held as (
+      select d.id from document d where d.workspace_id = ${workspaceId} and d.id = any (${ids}::bigint[]) and isfinite(d.judged_at)
+       order by d.id for no key update)
+    update document d set judged_at = case when d.created_at < ${since}::timestamptz then '-infinity'::timestamptz end
+      from held h where d.workspace_id = ${workspaceId} and d.id = h.id`.execute(db)
+}
+
+/** Has documents judged again whose verdict time may have changed, and those that could not be judged. */
+export async function judgeDue({ db }: WithDatabase, workspaceId: number): Promise<void> {
+  await sql`
+    update document d set judged_at = null where d.workspace_id = ${workspaceId} and d.judge_at <= now() and isfinite(d.judged_at)`.execute(
+    db,
+  )
+  await sql`
+    update document d set judged_at = null
+     where d.workspace_id = ${workspaceId} and d.judged_at = 'infinity' and (d.judged_at is null or not isfinite(d.judged_at))`.execute(
+    db,
+  )
 }

@@ -8,8 +8,8 @@ import { queueJob } from '../platform/jobs/jobs.ts'
 
 /** A kind of jobs, one of each workspace, and its table of positions. */
 export interface Follower {
-  kind: 'alerts' | 'contents'
-  table: 'alert_position' | 'content_position'
+  kind: 'contents'
+  table: 'content_position'
 }
 
 /** Up to where a follower came: by version, and among the documents that were there before by type, date of issue and id; null: all of them. */

@@ -123,6 +123,10 @@ async function dropForgotten(db: Database, company: Recipient): Promise<void> {
     db,
   )
   await sql`delete from document where ${ofCompany(company)} and nsu = ${nowhere}`.execute(db)
+  // They are judged again, and nobody is told.
+  await sql`
+    update document set judged_at = '-infinity'
+     where ${ofCompany(company)} and judged_at is null and created_at < now() - interval '1 hour'`.execute(db)
 }
 
 async function recount(db: Database, company: Recipient): Promise<void> {

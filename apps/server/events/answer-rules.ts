@@ -78,7 +78,7 @@ export function sends(answer: AnswerRuleAnswer): boolean {
 export const isSuspect = sql<boolean>`(d.suspect or s.suspect)`
 
 /** Whether the `document d` was judged, or waited so long for it that nothing else should. */
-export const isJudgedOrLate = sql<boolean>`(d.judged_at is not null or d.created_at < now() - interval '1 hour')`
+export const isJudgedOrLate = sql<boolean>`(coalesce(d.judged_at < 'infinity', false) or d.created_at < now() - interval '1 hour')`
 
 export function suggestedBy(answer: AnswerRuleAnswer): number | null {
   return answer === 'sugerir-confirmacao' ? confirmacao : answer === 'preparar-desconhecimento' ? desconhecimento : null

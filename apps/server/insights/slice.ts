@@ -1,7 +1,8 @@
 import { acknowledgePending } from '../events/events.ts'
 import { slice } from '../slice.ts'
-import { alertJob, reviewAlerts } from './alerts/following.ts'
 import { alertAnnouncements, forgetNews } from './alerts/news.ts'
+import { nightJob } from './alerts/night.ts'
+import { alertJob, reviewAlerts } from './alerts/queue.ts'
 import { alertRoutes } from './alerts/routes.ts'
 import { testJob } from './alerts/trying.ts'
 import { calendarRoutes } from './calendar/calendar.ts'
@@ -25,7 +26,7 @@ export const insights = slice({
     ...planRoutes,
     ...calendarRoutes,
   ],
-  jobs: [alertJob(acknowledgePending), testJob],
+  jobs: [alertJob(acknowledgePending), nightJob, testJob],
   reviews: [warnOfPlan, reviewAlerts, forgetNews],
   mails: planMails,
   announcements: alertAnnouncements,

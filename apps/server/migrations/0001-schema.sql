@@ -757,8 +757,10 @@ create table document (
   created_at timestamptz not null default now(),
   -- deadlines of events count from here
   authorized_at timestamptz,
-  -- by the alerts, since it last changed; null: it must be judged
+  -- by the alerts, since it last changed; null: it must be judged; -infinity: again, and nobody is told; infinity: it could not be
   judged_at timestamptz,
+  -- when time alone may change its verdict
+  judge_at timestamptz,
   -- of the receipt that holds the best bytes of it
   nsu bigint not null,
   supplier_id int not null,
@@ -826,7 +828,8 @@ create index document_list_ix on document (workspace_id, type, issued_at, id) in
 create index document_alert_ix on document (workspace_id, type, issued_at, id) include (alert_band, company_id, amount) where alert_band is not null;
 create index document_reform_ix on document (workspace_id, type, issued_at, id) include (reform, company_id) where reform in (1, 2) or misfits;
 create index document_answer_ix on document (workspace_id, type, answer_due_at) where answer_due_at is not null;
-create index document_unjudged_ix on document (workspace_id, id) where judged_at is null;
+create index document_unjudged_ix on document (workspace_id, judged_at, id) where judged_at is null or not isfinite(judged_at);
+create index document_judge_ix on document (workspace_id, judge_at) where judge_at is not null;
 create index document_asked_ix on document (workspace_id, type, issued_at, id) where asked is not null;
 create index document_suggestion_ix on document (workspace_id, type, issued_at, id) where suggestion is not null;
 create index document_corrects_ix on document (workspace_id, corrects) where corrects is not null;
@@ -1346,6 +1349,7 @@ create table document_facts (
   foreign key (workspace_id, company_id) references company (workspace_id, id)
 ) with (autovacuum_vacuum_insert_scale_factor = 0.01, autovacuum_analyze_scale_factor = 0.02);
 create index document_facts_pair_ix on document_facts (workspace_id, company_base, issuer_base, at) where purchase;
+create index document_facts_at_ix on document_facts (workspace_id, company_base, at) where purchase;
 create index document_facts_value_ix on document_facts (workspace_id, company_base, type, month, cents) where purchase;
 create index document_facts_month_ix on document_facts (workspace_id, month, company_id);
 create index document_facts_purpose_ix on document_facts (workspace_id, purpose) where purpose in (5, 6);
@@ -1441,105 +1445,42 @@ create index document_words_ix on document_words using gin (words) with (gin_pen
 -- --------------------------------------------------------------------------------------------------------------
 -- Alerts
 
-create table alert_position (
-  workspace_id int primary key references workspace (id),
-  -- of change_position: what changed until then is judged
-  version bigint not null,
-  -- Older documents are judged by type, date of issue and id; null: all are.
-  walked_type smallint,
-  walked_at timestamp without time zone,
-  walked_id bigint,
-  -- all that is known is judged anew from here on, because a rule was switched; null: it is
-  reviewed_id bigint
-) with (fillfactor = 50);
-
-create table alert_fact (
+-- From whom a company base buys, since when and under which names; written by the job that judges.
+create table partner (
   workspace_id int not null,
-  document_id bigint not null,
-  company_id int not null,
-  -- date of issue, milliseconds
-  at bigint not null,
-  -- cents
-  amount bigint not null,
-  type smallint not null,
-  purchase boolean not null,
-  -- authorised and not cancelled
-  standing boolean not null,
+  first_at timestamptz not null,
   company_base text collate "C" not null,
   issuer_base text collate "C" not null,
-  month text collate "C" not null,
-  chave text collate "C" not null,
-  number_key text collate "C" not null,
-  contingency_key text collate "C",
-  -- of the issuer, as names are compared
+  -- as names are compared
   name text collate "C" not null,
-  -- As text, whose order of fields stays.
-  facts json not null,
-  is_new boolean not null default false,
-  -- all that is known: apps/server/insights/alerts/packed.ts
-  packed bytea not null,
-  primary key (workspace_id, document_id),
-  foreign key (workspace_id, company_id) references company (workspace_id, id)
-) with (fillfactor = 100);
-create unique index alert_fact_chave_uk on alert_fact (workspace_id, chave, company_base);
-create index alert_fact_value_ix on alert_fact (workspace_id, company_base, type, month, amount) where purchase;
-create index alert_fact_number_ix on alert_fact (workspace_id, number_key);
-create index alert_fact_contingency_ix on alert_fact (workspace_id, contingency_key) where contingency_key is not null;
--- Notas de crédito (5) and de débito (6).
-create index alert_fact_notes_ix on alert_fact (workspace_id, document_id) where ((facts -> 'nfe') ->> 'finNFe') = any (array['5', '6']);
-create index alert_fact_new_ix on alert_fact (workspace_id, company_base, issuer_base, at) where is_new;
--- Without the chave, which only breaks ties: docs/decisions/0062-packed-receipts.md.
-create index alert_fact_pair_at_ix on alert_fact (workspace_id, company_base, issuer_base, at) where purchase;
-create index alert_fact_learning_at_ix on alert_fact (workspace_id, company_base, at) where purchase;
-
-create table alert_citation (
-  workspace_id int not null,
-  document_id bigint not null,
-  -- that the document names
-  chave text collate "C" not null,
-  primary key (workspace_id, chave, document_id)
+  first_chave text collate "C" not null,
+  primary key (workspace_id, company_base, issuer_base, name)
 );
-create index alert_citation_document_ix on alert_citation (workspace_id, document_id);
+create index partner_issuer_ix on partner (workspace_id, issuer_base, company_base, first_at, first_chave);
 
--- Under which names an issuer supplied a company base, since when; three rows for each, by pieces that a look-alike
--- shares.
-create table alert_name (
+-- Whose telephone, e-mail or address is this?
+create table partner_contact (
   workspace_id int not null,
-  at bigint not null,
   company_base text collate "C" not null,
+  contact text collate "C" not null,
   issuer_base text collate "C" not null,
-  name text collate "C" not null,
-  key text collate "C" not null,
-  -- of the first document
-  chave text collate "C" not null,
-  primary key (workspace_id, company_base, issuer_base, name, key)
+  primary key (workspace_id, company_base, contact, issuer_base)
 );
-create index alert_name_key_ix on alert_name (workspace_id, company_base, key);
-create index alert_name_issuer_ix on alert_name (workspace_id, issuer_base, company_base, at, chave);
 
--- Under which telephone, e-mail or address an issuer supplied a company base, with its first such document: S19.
-create table alert_contact (
-  workspace_id int not null,
-  at bigint not null,
-  company_base text collate "C" not null,
-  key text collate "C" not null,
-  issuer_base text collate "C" not null,
-  chave text collate "C" not null,
-  primary key (workspace_id, company_base, key, issuer_base)
-);
-create index alert_contact_issuer_ix on alert_contact (workspace_id, company_base, issuer_base);
-
-create table alert_histogram (
+-- What a company base buys in a month; made anew at night where something came.
+create table company_month (
   workspace_id int not null,
   type smallint not null,
+  month date not null,
+  -- notes with items
+  notes int not null,
   company_base text collate "C" not null,
-  month text collate "C" not null,
-  -- by bucket
-  counts jsonb not null,
-  notes int not null default 0,
-  chapters jsonb not null default '{}',
+  -- how many purchases by bucket of their amount
+  amounts jsonb not null,
+  -- of the NCM
+  chapters text[] not null,
   primary key (workspace_id, company_base, type, month)
-) with (fillfactor = 70);
+);
 
 create table alert (
   workspace_id int not null,
@@ -1614,7 +1555,11 @@ create table alert_setting (
   workspace_id int primary key references workspace (id),
   off text[] not null default '{}',
   approval_limit bigint,
-  groups json
+  groups json,
+  -- all documents are judged anew after this one, because a rule was switched; null: they are
+  reviewed_id bigint,
+  -- of the last night that has ended
+  night_at timestamptz
 );
 
 -- Documents whose alert reached a band for the first time, in the order in which it did. Kept for a month.
@@ -1656,25 +1601,6 @@ create table alert_test (
   failed boolean not null default false,
   primary key (workspace_id, rule)
 );
-
--- Documents that could not be judged, or not be read for it: tried again, and no automatic answer takes them for
--- judged.
-create table alert_unjudged (
-  workspace_id int not null,
-  document_id bigint not null,
-  company_id int not null,
-  again_at timestamptz not null,
-  primary key (workspace_id, document_id)
-);
-
-create table alert_due (
-  workspace_id int not null,
-  document_id bigint not null,
-  company_id int not null,
-  again_at timestamptz not null,
-  primary key (workspace_id, document_id)
-);
-create index alert_due_ix on alert_due (workspace_id, again_at, document_id);
 
 -- --------------------------------------------------------------------------------------------------------------
 -- Freight
@@ -2051,7 +1977,6 @@ create policy everybody on clock_skew using (true);
 create policy everybody on installation_key using (true);
 create policy everybody on storage_probe using (true);
 create policy everybody on trouble using (true);
-create policy operator on alert_position using (operating());
 create policy operator on announcement for select using (operating());
 create policy operator on api_key_use for select using (operating());
 create policy operator on certificate_batch using (operating());
@@ -2137,5 +2062,5 @@ grant insert on certificate_use, workspace_key, installation_key to vigia_signer
 
 -- Sign-in, members, webhooks and letters are asked with the login of everybody.
 revoke all on second_factor, recovery_code, passkey, mail_link, invitation, account_company, membership, certificate_batch,
-  certificate_file, webhook, webhook_delivery, calendar_feed, letter_choice, monthly_report, alert_name, alert_contact,
-  alert_citation, alert_histogram, alert_test, document_cite, document_words from vigia_limited;
+  certificate_file, webhook, webhook_delivery, calendar_feed, letter_choice, monthly_report, partner, partner_contact,
+  company_month, alert_test, document_cite, document_words from vigia_limited;

@@ -23,6 +23,7 @@ export const jobNames: Readonly<Record<string, string>> = {
   contents: 'Leitura do que há nos documentos',
   reading: 'Nova leitura de documentos guardados sem ler',
   alerts: 'Alertas',
+  'alerts-night': 'Alertas, à noite',
   'alert-test': 'Testes de regras de alerta',
   erase: 'Exclusão de contas',
   forget: 'Limpeza do que é antigo',

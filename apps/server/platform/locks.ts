@@ -18,6 +18,8 @@ const locks = {
   eventClaims: 7_316_013,
   /** Two claims of capture lines at once would see the same free place. */
   lineClaims: 7_656_001,
+  /** By workspace: its documents are judged, or a person changes what they are judged by. */
+  alerts: 7_316_019,
   /** By workspace: its announcements become visible in the order of their ids. */
   announcements: 7_656_014,
   /** One process copies the database, or tries a copy. */

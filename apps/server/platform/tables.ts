@@ -62,54 +62,6 @@ export interface Tables {
     stated_rules: Optional<string[] | null>
     stated_fired: Optional<unknown | null, string | null>
   }
-  alert_citation: {
-    workspace_id: number
-    document_id: Column<bigint, bigint | number>
-    chave: string
-  }
-  alert_contact: {
-    workspace_id: number
-    at: Column<bigint, bigint | number>
-    company_base: string
-    key: string
-    issuer_base: string
-    chave: string
-  }
-  alert_due: {
-    workspace_id: number
-    document_id: Column<bigint, bigint | number>
-    company_id: number
-    again_at: Column<Date, Date | string>
-  }
-  alert_fact: {
-    workspace_id: number
-    document_id: Column<bigint, bigint | number>
-    company_id: number
-    at: Column<bigint, bigint | number>
-    amount: Column<bigint, bigint | number>
-    type: number
-    purchase: boolean
-    standing: boolean
-    company_base: string
-    issuer_base: string
-    month: string
-    chave: string
-    number_key: string
-    contingency_key: Optional<string | null>
-    name: string
-    facts: Column<unknown, string>
-    is_new: Optional<boolean>
-    packed: Buffer
-  }
-  alert_histogram: {
-    workspace_id: number
-    type: number
-    company_base: string
-    month: string
-    counts: Column<unknown, string>
-    notes: Optional<number>
-    chapters: Optional<unknown, string>
-  }
   alert_known: {
     workspace_id: number
     id: Optional<bigint, bigint | number>
@@ -123,15 +75,6 @@ export interface Tables {
     company_base: string
     issuer_base: string
   }
-  alert_name: {
-    workspace_id: number
-    at: Column<bigint, bigint | number>
-    company_base: string
-    issuer_base: string
-    name: string
-    key: string
-    chave: string
-  }
   alert_news: {
     workspace_id: number
     id: Optional<bigint, bigint | number>
@@ -140,19 +83,13 @@ export interface Tables {
     band: number
     at: Optional<Date, Date | string>
   }
-  alert_position: {
-    workspace_id: number
-    version: Column<bigint, bigint | number>
-    walked_type: Optional<number | null>
-    walked_at: Optional<string | null>
-    walked_id: Optional<bigint | null, bigint | number | null>
-    reviewed_id: Optional<bigint | null, bigint | number | null>
-  }
   alert_setting: {
     workspace_id: number
     off: Optional<string[]>
     approval_limit: Optional<bigint | null, bigint | number | null>
     groups: Optional<unknown | null, string | null>
+    reviewed_id: Optional<bigint | null, bigint | number | null>
+    night_at: Optional<Date | null, Date | string | null>
   }
   alert_test: {
     workspace_id: number
@@ -171,12 +108,6 @@ export interface Tables {
     counts: Column<unknown, string>
     strongest: Column<unknown, string>
     failed: Optional<boolean>
-  }
-  alert_unjudged: {
-    workspace_id: number
-    document_id: Column<bigint, bigint | number>
-    company_id: number
-    again_at: Column<Date, Date | string>
   }
   alert_verdict: {
     workspace_id: number
@@ -438,6 +369,15 @@ export interface Tables {
     company_id: number
     picture: Buffer
   }
+  company_month: {
+    workspace_id: number
+    type: number
+    month: string
+    notes: number
+    company_base: string
+    amounts: Column<unknown, string>
+    chapters: string[]
+  }
   contact_message: {
     id: Optional<bigint, bigint | number>
     at: Optional<Date, Date | string>
@@ -492,6 +432,7 @@ export interface Tables {
     created_at: Optional<Date, Date | string>
     authorized_at: Optional<Date | null, Date | string | null>
     judged_at: Optional<Date | null, Date | string | null>
+    judge_at: Optional<Date | null, Date | string | null>
     nsu: Column<bigint, bigint | number>
     supplier_id: number
     number: Column<bigint, bigint | number>
@@ -854,6 +795,20 @@ export interface Tables {
     x_motivo: Optional<string | null>
     error: Optional<string | null>
     duration_ms: Optional<number>
+  }
+  partner: {
+    workspace_id: number
+    first_at: Column<Date, Date | string>
+    company_base: string
+    issuer_base: string
+    name: string
+    first_chave: string
+  }
+  partner_contact: {
+    workspace_id: number
+    company_base: string
+    contact: string
+    issuer_base: string
   }
   passkey: {
     workspace_id: number

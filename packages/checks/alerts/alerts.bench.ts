@@ -1,11 +1,9 @@
-import { quantile, report } from '../../../bench/measure.ts'
+import { report } from '../../../bench/measure.ts'
 import { judge } from './judge.ts'
-import { nameKeys, nameProbes, normalName } from './names.ts'
 import { rules } from './rules.ts'
 import { defaultSettings } from './settings.ts'
 import { createArchive } from './support/archive.ts'
-import { randomOf } from './support/facts.ts'
-import { asOf, generate, randomName } from './support/generate.ts'
+import { asOf, generate } from './support/generate.ts'
 
 // Precision and recall of each rule on generated histories of two years, for several seeds. A rule
 // is right at a planted case and wrong elsewhere. `guarded`: silent innocent look-alikes.
@@ -68,30 +66,6 @@ for (const [id, { right, wrong, missed, guarded, innocent }] of counts)
     innocent: `${guarded}/${innocent}`,
   })
 report('alerts', { seeds: seeds.length, documents: judged, verdictCpuMicroseconds: Math.round(cpuUs / judged) })
-
-// Twenty thousand names of suppliers: how many share a key with a disguised one, and whether the one that it imitates is among them.
-const random = randomOf(1)
-const known = new Set<string>()
-while (known.size < 20_000) known.add(normalName(randomName(random)))
-const byKey = Map.groupBy(
-  [...known].flatMap((name) => nameKeys(name).map((key) => ({ key, name }))),
-  ({ key }) => key,
-)
-const candidates: number[] = []
-let missed = 0
-for (const name of [...known].slice(0, 1_000)) {
-  const place = 2 + Math.floor(random() * (name.length - 4))
-  const disguised = name.slice(0, place) + name[place + 1] + name[place] + name.slice(place + 2)
-  const found = new Set(nameProbes(disguised).flatMap((probe) => byKey.get(probe)?.map((row) => row.name) ?? []))
-  candidates.push(found.size)
-  if (!found.has(name)) missed++
-}
-report('alerts', {
-  names: known.size,
-  disguised: candidates.length,
-  missed,
-  candidates: { p50: quantile(candidates, 0.5), p95: quantile(candidates, 0.95), max: Math.max(...candidates) },
-})
 
 function share(part: number, whole: number): number {
   return whole === 0 ? 1 : Number((part / whole).toFixed(3))

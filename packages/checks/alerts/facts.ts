@@ -327,35 +327,3 @@ export function numberKey(chave: string): string {
 export function tpEmisOf(chave: string): string {
   return chaveParts(chave).tpEmis
 }
-
-// A name with its colon, a text, or another value. JSON has no control characters but as escapes.
-const tokens = /"[^"\\]*(?:\\.[^"\\]*)*":|"([^"\\]*(?:\\.[^"\\]*)*)"|([^[\]{},:"]+)/g
-const [text, other] = ['\u0001', '\u0002']
-const places = new RegExp(`[${text}${other}]`, 'g')
-
-/**
- * Splits facts into JSON with placeholders and, below it, one value per line, because the equal
- * names of documents then compress better.
- */
-export function apart(facts: AlertFacts): string {
-  const values: string[] = []
-  const names = JSON.stringify(facts).replace(tokens, (token, inside?: string, bare?: string) => {
-    const value = inside ?? bare
-    if (value === undefined) return token
-    values.push(value)
-    return inside === undefined ? other : text
-  })
-  return `${names}\n${values.join('\n')}`
-}
-
-/** Joins the output of `apart` again; throws when a value is missing. */
-export function together(packed: string): AlertFacts {
-  const [names = '', ...values] = packed.split('\n')
-  let next = 0
-  const json = names.replace(places, (place) => {
-    const value = values[next++]
-    if (value === undefined) throw new Error('a value is missing')
-    return place === text ? `"${value}"` : value
-  })
-  return JSON.parse(json)
-}

@@ -1,9 +1,6 @@
 import { chaveParts } from '@vigia/dfe/chave'
-import { cte } from '@vigia/dfe/families/cte'
-import type { FamilyId } from '@vigia/dfe/families/id'
 import { type AlertFacts, baseOf, cancellationOf, isPurchase, numberKey, tpEmisOf } from './facts.ts'
 import type { ItemLine, NfeItems } from './items.ts'
-import { nameProbes, normalName } from './names.ts'
 import { traceDue } from './transport.ts'
 import { cents, dayMs, instantOf } from './values.ts'
 
@@ -30,7 +27,7 @@ export function learnedFrom(first: number, last: number): number {
 }
 
 /**
- * Context of a document in its workspace, each part from an index or an incremental summary;
+ * Context of a document in its workspace, each part from an index or a summary by month;
  * `askOf` gives the keys. "Before" means an earlier issue date, or the same date and a smaller
  * chave.
  */
@@ -43,7 +40,7 @@ export interface History {
   learnedAt: number | null
   /** Other standing documents with the same `numberKey`, at most ten, by chave. */
   sameNumber: { chave: string; issuedAt: string; amount: string }[]
-  /** Similar names (`nameProbes`) of earlier suppliers of other bases, if `pair` is empty. */
+  /** Names of earlier suppliers of other bases that `areAlike`, if `pair` has no standing one. */
   alike: { base: string; name: string }[]
   /** The first purchase of each company base from the issuer base, the earliest `contactsMax`. */
   contacts: { companyBase: string; chave: string; at: number }[]
@@ -163,12 +160,6 @@ export function monthsBefore(month: string, count = 12): string[] {
   return Array.from({ length: count }, (_, index) => monthAt(first - index - 1))
 }
 
-/** The twelve months whose documents are compared with the histogram of `month`. */
-export function monthsAfter(month: string, count = 12): string[] {
-  const first = Number(month.slice(0, 4)) * 12 + Number(month.slice(5)) - 1
-  return Array.from({ length: count }, (_, index) => monthAt(first + index + 1))
-}
-
 function monthAt(index: number): string {
   return `${Math.floor(index / 12)}-${String((index % 12) + 1).padStart(2, '0')}`
 }
@@ -195,20 +186,10 @@ export function thresholdsOf(histograms: readonly Histogram[]): Thresholds {
   return { p75: edge(0.75), p90: edge(0.9), p99: count < 100 ? null : edge(0.99) }
 }
 
-/** Between which amounts (cents, from inclusive, to exclusive) a document is judged differently because thresholds moved. Usually none: edges of buckets seldom move. */
-export function movedThresholds(before: Thresholds, after: Thresholds): { from: number; to: number }[] {
-  const moves = [
-    [before.p75 ?? 0, after.p75 ?? 0],
-    [before.p90 ?? Number.POSITIVE_INFINITY, after.p90 ?? Number.POSITIVE_INFINITY],
-    [before.p99 ?? Number.POSITIVE_INFINITY, after.p99 ?? Number.POSITIVE_INFINITY],
-  ] as const
-  return moves.flatMap(([old, now]) => (old === now ? [] : { from: Math.min(old, now), to: Math.max(old, now) }))
-}
-
-/** How many notes of each month of a company base, and of these how many with something of a chapter. */
+/** Standing notes of a company base in a month, and the chapters of their goods. */
 export interface MonthChapters {
   notes: number
-  chapters: Readonly<Record<string, number>>
+  chapters: readonly string[]
 }
 
 const boughtMonths = 24
@@ -220,22 +201,8 @@ export function boughtBefore(of: (month: string) => MonthChapters | undefined, m
   const months = monthsBefore(month, boughtMonths).flatMap((each) => of(each) ?? [])
   return {
     known: months.reduce((sum, { notes }) => sum + notes, 0) >= boughtMin,
-    chapters: new Set(
-      months.flatMap(({ chapters }) => Object.keys(chapters).filter((chapter) => chapters[chapter]! > 0)),
-    ),
+    chapters: new Set(months.flatMap(({ chapters }) => chapters)),
   }
-}
-
-/** The months whose documents are compared with the purchases of `month`. */
-export function boughtAfter(month: string): string[] {
-  return monthsAfter(month, boughtMonths)
-}
-
-/** Chapters whose notes must be judged again after a change of earlier purchases. */
-export function movedChapters(before: Bought, after: Bought): 'all' | string[] {
-  if (before.known !== after.known) return 'all'
-  const only = (one: Bought, other: Bought) => [...one.chapters].filter((chapter) => !other.chapters.has(chapter))
-  return [...only(before, after), ...only(after, before)]
 }
 
 /** The chapters that a note adds to what its company base bought; null: nothing, or its items are not known. */
@@ -259,8 +226,8 @@ export function twinRange(value: number): { from: number; to: number } {
   return { from: Math.ceil(value * 0.99), to: Math.floor(value / 0.99) }
 }
 
-/** Whether a purchase is compared with those of other issuers. */
-export function hasTwins(facts: AlertFacts): boolean {
+// Whether a purchase is compared with those of other issuers.
+function hasTwins(facts: AlertFacts): boolean {
   return isPurchase(facts) && cents(facts.amount) >= twinMin && (facts.nfe?.items.length ?? 0) >= twinItems
 }
 
@@ -291,7 +258,7 @@ function insideOf({ recipient }: AlertFacts, { lines, cfops, chapters }: NfeItem
   }
 }
 
-/** Lookup keys of a document's history; look up `probesOf` only if `pair` has no standing one. */
+/** Lookup keys of a document's history. */
 export function askOf(facts: AlertFacts) {
   const at = instantOf(facts.issuedAt)
   return {
@@ -299,7 +266,6 @@ export function askOf(facts: AlertFacts) {
     companyBase: facts.company.base,
     at,
     since: at - pairDays * dayMs,
-    months: monthsBefore(monthOf(facts.issuedAt)),
     number: numberKey(facts.chave),
     contingency: contingencyKey(facts),
     cited: facts.references.map(({ chave }) => chave),
@@ -309,15 +275,9 @@ export function askOf(facts: AlertFacts) {
   }
 }
 
-/** Keys of the known names that the issuer's may be taken for: at most 75. */
-export function probesOf({ issuer }: Pick<AlertFacts, 'issuer'>): string[] {
-  const name = normalName(issuer.name)
-  return name === '' ? [] : nameProbes(name)
-}
-
 /** Keys under which a purchase has others find its issuer. */
-export function contactsIn(facts: AlertFacts | null): string[] {
-  return facts !== null && isPurchase(facts) ? (facts.issuer.contacts ?? []) : []
+export function contactsIn(facts: AlertFacts): string[] {
+  return isPurchase(facts) ? (facts.issuer.contacts ?? []) : []
 }
 
 /** UF and local day of a document out of `tpEmis` 1, else null. */
@@ -325,94 +285,6 @@ export function contingencyKey(facts: AlertFacts): string | null {
   return isPurchase(facts) && tpEmisOf(facts.chave) !== '1'
     ? `${chaveParts(facts.chave).cUF} ${facts.issuedAt.slice(0, 10)}`
     : null
-}
-
-/**
- * Documents whose verdicts a change may affect, by index and bounded; the changed document is
- * always judged again. Instants in milliseconds, both ends included.
- */
-export type Affected =
-  /**
-   * The next `pairMax` purchases of the pair until `until`; also similar names for a first contact.
-   */
-  | { kind: 'pair'; issuerBase: string; companyBase: string; chave: string; at: number; until: number }
-  /** Documents with this `numberKey`, at most ten. */
-  | { kind: 'number'; number: string }
-  /** CT-e that name one of these chaves, at most twenty for each. */
-  | { kind: 'citing'; chaves: string[] }
-  /** The first purchases of the first `contactsMax` + 1 companies from this issuer, when the first of this company changes. */
-  | { kind: 'contacts'; issuerBase: string }
-  /** First purchases, from issuers with a name under one of these probes, after `at`: only when a name is new to the company, or no longer known. */
-  | { kind: 'names'; companyBase: string; probes: string[]; at: number }
-  /** Standing purchases of `sharingMs` after the first of each supplier that shares a contact with this one, when its contacts or its first purchase change, under which fewer than `sharedMax` are or were. */
-  | { kind: 'sharing'; issuerBase: string; companyBase: string }
-  /** The notes that a CT-e cites. */
-  | { kind: 'carried'; chaves: string[] }
-  /** Documents of this `contingencyKey`, only while fewer than six issuers are there. */
-  | { kind: 'contingency'; key: string }
-  /** Purchases of these months with amounts that `movedThresholds` names for each. */
-  | { kind: 'values'; companyBase: string; type: FamilyId; months: string[] }
-  /** Notes of these months that have something of a chapter that `movedChapters` names for each. */
-  | { kind: 'bought'; companyBase: string; months: string[] }
-  /** Standing notes of other issuers, issued from this instant on for `twinMs`, with amounts between these. */
-  | { kind: 'twins'; issuerBase: string; companyBase: string; at: number; from: number; to: number }
-  /** Purchases between the old and the new instant of `learnedAt`, when it moved. */
-  | { kind: 'learning'; companyBase: string }
-
-/**
- * Lists other documents to judge again when one comes (`before` null), is replaced, or goes
- * (`after` null); both have the same chave and company. Empty when the change is visible to no
- * other document.
- */
-export function affectedBy(before: AlertFacts | null, after: AlertFacts | null): Affected[] {
-  const known = (after ?? before)!
-  if (before && after && shownToOthers(before) === shownToOthers(after)) return []
-  const found: Affected[] = [{ kind: 'number', number: numberKey(known.chave) }]
-  const named = new Set([before, after].flatMap((one) => one?.references.map(({ chave }) => chave) ?? []))
-  found.push({ kind: 'citing', chaves: known.type === cte.id ? [known.chave, ...named] : [known.chave] })
-  if (known.type === cte.id) found.push({ kind: 'carried', chaves: [...named] })
-  const companyBase = known.company.base
-  for (const one of [before, after]) {
-    if (one === null || !isPurchase(one)) continue
-    const { issuerBase, at } = askOf(one)
-    found.push({
-      kind: 'pair',
-      issuerBase,
-      companyBase,
-      chave: one.chave,
-      at,
-      until: at + pairDays * dayMs,
-    })
-    found.push({ kind: 'contacts', issuerBase }, { kind: 'names', companyBase, probes: probesOf(one), at })
-    found.push({ kind: 'sharing', issuerBase, companyBase })
-    const key = contingencyKey(one)
-    if (key !== null) found.push({ kind: 'contingency', key })
-    found.push({ kind: 'values', companyBase, type: one.type, months: monthsAfter(monthOf(one.issuedAt)) })
-    if (chaptersIn(one) !== null)
-      found.push({ kind: 'bought', companyBase, months: boughtAfter(monthOf(one.issuedAt)) })
-    if (hasTwins(one)) found.push({ kind: 'twins', issuerBase, companyBase, at, ...twinRange(cents(one.amount)) })
-    found.push({ kind: 'learning', companyBase })
-  }
-  const seen = new Set<string>()
-  return found.filter((one) => {
-    const text = JSON.stringify(one)
-    return !seen.has(text) && seen.add(text)
-  })
-}
-
-// All that the verdict of another document may read of this one.
-function shownToOthers(facts: AlertFacts): string {
-  return JSON.stringify([
-    isPurchase(facts),
-    facts.type,
-    facts.situation,
-    facts.tpAmb === '2',
-    pairDocument(facts),
-    facts.cte,
-    facts.recipient?.taxId,
-    facts.nfe?.modFrete,
-    facts.references,
-  ])
 }
 
 /** Whether a document counts in the histograms: a standing purchase with an amount. */

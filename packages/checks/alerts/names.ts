@@ -1,10 +1,5 @@
-// Similar names without comparing all: two texts at most two edits apart share one of three pieces of either, moved by two places at most
-// (pigeonhole: two edits touch two pieces). The first letter must be the same. Three rows for each known name and one query of at most 75 keys find every such name.
-
 /** Character edits between two names that S17 still considers similar. */
-export const editsMax = 2
-
-const pieces = editsMax + 1
+const editsMax = 2
 
 /** A name as it is compared: capitals without accents, letters and digits, without the words of its legal form at the end; '' of a name too short to tell. */
 export function normalName(name: string): string {
@@ -29,33 +24,6 @@ function withoutDisguise(word: string): string {
 }
 
 const legalForms = new Set(['LTDA', 'ME', 'EPP', 'EIRELI', 'SA', 'S', 'A', 'MEI', 'CIA', 'LIMITADA', 'SLU'])
-
-/** The keys under which a known name is kept: three, of a normalised name. */
-export function nameKeys(name: string): string[] {
-  return cuts(name.length).map(([start, end], index) => `${name[0]}${name.length}/${index}/${name.slice(start, end)}`)
-}
-
-/** Keys that find every name within two edits of this normalised name: at most 75. */
-export function nameProbes(name: string): string[] {
-  const keys = new Set<string>()
-  for (let length = Math.max(pieces, name.length - editsMax); length <= name.length + editsMax; length++) {
-    for (const [index, [start, end]] of cuts(length).entries()) {
-      for (let moved = -editsMax; moved <= editsMax; moved++) {
-        const from = start + moved
-        if (from < 0 || from + end - start > name.length) continue
-        keys.add(`${name[0]}${length}/${index}/${name.slice(from, from + end - start)}`)
-      }
-    }
-  }
-  return [...keys]
-}
-
-function cuts(length: number): [number, number][] {
-  return Array.from({ length: pieces }, (_, index) => [
-    Math.floor((length * index) / pieces),
-    Math.floor((length * (index + 1)) / pieces),
-  ])
-}
 
 /**
  * Whether two normalised names are easily confused: Jaro-Winkler ≥ 0.93 and at most two edits, none

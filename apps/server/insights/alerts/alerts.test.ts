@@ -4,19 +4,21 @@ import { type RawBuilder, sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createDatabase, execute } from '../../../../tests/support/database.ts'
 import { readZip } from '../../../../tests/support/zip.ts'
-import { noteChanges } from '../../documents/changes.ts'
+import { contentJob } from '../../documents/contents/following.ts'
 import { receive } from '../../documents/receive.ts'
 import { arrive, chaveOf, company, evento, nfeProc, resNFe } from '../../documents/testing.ts'
 import { acknowledgePending } from '../../events/events.ts'
 import type { Context } from '../../platform/context.ts'
 import { inWorkspace, openDatabase } from '../../platform/database.ts'
 import { createPublicIds } from '../../platform/ids.ts'
+import { queueJob } from '../../platform/jobs/jobs.ts'
 import { carryOutDue } from '../../platform/jobs/testing.ts'
 import { createLogger } from '../../platform/log.ts'
 import { insertAccount, insertCompany, newWorkspace, testCaller, testSession } from '../../platform/testing.ts'
-import { alertJob, reviewAlerts } from './following.ts'
 import { readStoredSettings } from './judging.ts'
 import { isOpen, showVerdicts } from './list.ts'
+import { nightJob } from './night.ts'
+import { alertJob, reviewAlerts } from './queue.ts'
 import { readCaptured, readCompanies } from './reading.ts'
 import { alertRoutes } from './routes.ts'
 import { testJob } from './trying.ts'
@@ -85,6 +87,9 @@ async function run(method: string, path: string, who: Who, input: { params?: obj
   return answer
 }
 
+// Until nothing is left to do; other workspaces are judged on the way.
+const judge = () => carryOutDue(ctx, [contentJob, alertJob(async () => {}), nightJob])
+
 async function newOffice() {
   const workspaceId = await newWorkspace(ctx.db)
   offices.push(workspaceId)
@@ -109,8 +114,12 @@ async function newOffice() {
           files.map((xml) => arrive(++nsu, xml)),
         ),
       ),
-    // Until nothing is left to do; other workspaces are judged on the way.
-    judge: () => carryOutDue(ctx, [alertJob(async () => {})]),
+    judge,
+    night: async () => {
+      await judge()
+      await inWorkspace(ctx, workspaceId, ({ db }) => queueJob({ db }, { kind: nightJob.name, workspaceId }))
+      await judge()
+    },
     list: async (query: object = {}, who = ana) =>
       ((await run('GET', '/Alertas', who, { query: { Estado: 'abertos', ...query } })).data as { items: Item[] }).items,
     summary: async () =>
@@ -136,8 +145,8 @@ const twins = [
   resNFe({ number: 2, amount: '2000.00', issuedAt: '2026-11-12T09:15:00-03:00' }),
 ]
 
-test('what arrives is judged, again when its XML comes and when it is cancelled', async () => {
-  const { deliver, judge, list, summary } = await newOffice()
+test('what arrives is judged, and at night what was compared with a note that was cancelled', async () => {
+  const { deliver, judge, night, list, summary } = await newOffice()
   await deliver(...twins)
   expect(await summary()).toMatchObject({ situacao: 'construindo', faltam: 2 })
   await judge()
@@ -147,7 +156,7 @@ test('what arrives is judged, again when its XML comes and when it is cancelled'
   expect(second!.motivos[0]!.comparados).toMatchObject([{ numero: 1, idDFe: expect.any(String) }])
   await deliver(evento(110111, { number: 1 }))
   expect(await summary()).toMatchObject({ situacao: 'avaliando', faltam: 1 })
-  await judge()
+  await night()
   expect(await list({ Regra: 'S10' })).toEqual([])
 })
 
@@ -157,12 +166,10 @@ test('a document of a family that no rule names is not judged', async () => {
   await judge()
   expect((await list({ Regra: 'S10' })).map(({ numero }) => numero)).toEqual([2])
   await execute(database.url, `update receipt set service = 1 where workspace_id = ${workspaceId}`)
-  await inWorkspace(ctx, workspaceId, async ({ db }) => {
-    const { rows } = await sql<{ documentId: bigint }>`
-      update document set type = 1 where workspace_id = ${workspaceId} returning id as "documentId"`.execute(db)
-    const changes = rows.map(({ documentId }) => ({ documentId, kind: 'standing' as const }))
-    await noteChanges({ db }, workspaceId, changes)
-  })
+  await inWorkspace(ctx, workspaceId, ({ db }) =>
+    sql`update document set type = 1, judged_at = null where workspace_id = ${workspaceId}`.execute(db),
+  )
+  await reviewAlerts(ctx, workspaceId)
   await judge()
   expect(await list()).toEqual([])
   expect(await summary()).toMatchObject({ situacao: 'em-dia', faltam: 0 })
@@ -178,27 +185,16 @@ test('what does not count yet is shown by itself and is no work', async () => {
   expect(await summary()).toMatchObject({ abertos: { informativo: 0 }, emAprendizado: 1 })
 })
 
-test('of a workspace that was not followed everything is read, and read again when what followed is not kept', async () => {
+test('what nobody queued is judged after the next review', async () => {
   const { workspaceId, deliver, judge, list } = await newOffice()
   await deliver(...twins, nfeProc({ number: 3, amount: '90.00' }))
-  await inWorkspace(ctx, workspaceId, async ({ db }) => {
-    await sql`delete from document_change where workspace_id = ${workspaceId}`.execute(db)
-    await sql`delete from job where workspace_id = ${workspaceId}`.execute(db)
-  })
+  await carryOutDue(ctx, [contentJob])
+  await inWorkspace(ctx, workspaceId, ({ db }) => sql`delete from job where workspace_id = ${workspaceId}`.execute(db))
   await judge()
   expect(await list()).toEqual([])
   await reviewAlerts(ctx, workspaceId)
   await judge()
-  const found = (await list()).map(rules)
-  expect(found).toContainEqual(expect.arrayContaining([2, 'S10']))
-  await inWorkspace(ctx, workspaceId, async ({ db }) => {
-    for (const table of ['alert', 'alert_fact', 'alert_name', 'alert_contact', 'alert_histogram', 'alert_citation'])
-      await sql`delete from ${sql.table(table)} where workspace_id = ${workspaceId}`.execute(db)
-    await sql`update change_position set version = 9, forgotten = 8 where workspace_id = ${workspaceId}`.execute(db)
-  })
-  await reviewAlerts(ctx, workspaceId)
-  await judge()
-  expect((await list()).map(rules)).toEqual(found)
+  expect((await list()).map(rules)).toContainEqual(expect.arrayContaining([2, 'S10']))
 })
 
 test('what is known is silent for the issuer, up to a value, and told again when that is taken back', async () => {
@@ -327,9 +323,7 @@ test('what two companies of one base have is judged once, as the one that came f
     await judge()
     return inWorkspace(ctx, workspaceId, async ({ db }) => {
       const { rows } = await sql<{ company: number }>`
-        select company_id as company from alert_fact where workspace_id = ${workspaceId} order by document_id`.execute(
-        db,
-      )
+        select company_id as company from alert where workspace_id = ${workspaceId} order by document_id`.execute(db)
       return rows.map(({ company }) => company === id)
     })
   }
@@ -339,16 +333,15 @@ test('what two companies of one base have is judged once, as the one that came f
   expect(await judged()).toEqual([true])
   await deliver(...twins)
   expect(await judged()).toEqual([true, false])
+  expect((await list({ Regra: 'S10' })).map(({ numero }) => numero)).toEqual([2])
   await inWorkspace(ctx, workspaceId, ({ db }) =>
-    sql`update document set id = -1 where workspace_id = ${workspaceId} and number = 1 and company_id <> ${id}`.execute(
+    sql`with f as (update document_facts set document_id = -1 where workspace_id = ${workspaceId} and chave = ${chaveOf({ number: 1 })} and company_id <> ${id})
+        update document set id = -1, judged_at = null where workspace_id = ${workspaceId} and number = 1 and company_id <> ${id}`.execute(
       db,
     ),
   )
-  await inWorkspace(ctx, workspaceId, async ({ db }) =>
-    noteChanges({ db }, workspaceId, [{ documentId: -1n, kind: 'standing' }]),
-  )
+  await reviewAlerts(ctx, workspaceId)
   expect(await judged()).toEqual([false, false])
-  expect((await list({ Regra: 'S10' })).map(({ numero }) => numero)).toEqual([2])
 })
 
 test('a reason that was not said to be known opens the alert again, and a ceiling below the document is refused', async () => {
@@ -426,14 +419,14 @@ test('a document that the database refuses keeps nobody else from being judged, 
       database.url,
       `alter table ${table} add constraint refused_${number} check (chave <> '${chaveOf({ number })}')`,
     )
-  await refuse('alert_fact', first!)
+  await refuse('document_facts', first!)
   await refuse('alert', third!)
   await deliver(...[first, second, third].map((note) => resNFe(note)), resNFe({ number: 4004, amount: '7000.00' }))
   await judge()
   expect((await list({ Regra: 'S10' })).map(({ numero }) => numero)).toEqual([4004])
   // They are said to be missing, and nothing takes them for judged.
   expect(await summary()).toMatchObject({ situacao: 'avaliando', faltam: 2 })
-  expect(await held(sql`d.judged_at is not null`)).toEqual([4002, 4004])
+  expect(await held(sql`d.judged_at < 'infinity'`)).toEqual([4002, 4004])
 })
 
 test('a rule is tried on the last ninety days, switched off or on, and nothing changes', async () => {
@@ -527,7 +520,7 @@ test('the limit of approval and the related CNPJ that people choose are those th
     const stored = await readStoredSettings({ db }, workspaceId)
     expect(stored).toMatchObject({ approvalLimit: 500_000, groups: body.grupos })
     const { rows } =
-      await sql`select reviewed_id::int as id from alert_position where workspace_id = ${workspaceId}`.execute(db)
+      await sql`select reviewed_id::int as id from alert_setting where workspace_id = ${workspaceId}`.execute(db)
     expect(rows).toEqual([{ id: 0 }])
   })
 })

@@ -15,12 +15,10 @@ import { type RawBuilder, sql } from 'kysely'
 import { nameOfAuthor } from '../../accounts/authors.ts'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
 import { setDerived } from '../../documents/derived.ts'
-import { taxBase } from '../../documents/store.ts'
+import { recordsOf, taxBase } from '../../documents/store.ts'
 import type { Context, Database, WithDatabase } from '../../platform/context.ts'
 import { companiesShown, jsonTime } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
-import { judgedTypes } from './reading.ts'
-import { records } from './store.ts'
 
 const pageSize = 50
 const countMax = 10_000
@@ -58,37 +56,33 @@ export const isOpen = sql`${isUnanswered} and not ${isLearning}`
 // Score, in hundredths, from which an open alert leaves the answer to a person.
 const withholdingScore = 60
 
+/** That a document was judged, and when it is judged again; `version`: as it was read. */
+export interface Judged {
+  version: string
+  judged_at: string
+  judge_at: string | null
+}
+
 /**
  * Writes what alerts say about documents on these, on those with the same chave and on their issuers, once per transaction that changes alerts.
- * Returns companies with a document of the last hour that waited for it.
+ * `judged`: of those that are judged now.
  */
 export async function showVerdicts(
   { db }: WithDatabase,
   workspaceId: number,
   ids: readonly bigint[],
-): Promise<Set<number>> {
-  const isJudged = sql`(d.type <> all (${judgedTypes}::int[])
-    or exists (select from alert_fact f where f.workspace_id = ${workspaceId} and f.chave = d.chave
-                  and not exists (select from alert_due n where n.workspace_id = ${workspaceId} and n.document_id = f.document_id and n.again_at = '-infinity'))
-       and not exists (select from alert_unjudged u where u.workspace_id = ${workspaceId} and u.document_id = d.id))`
-  const { rows } = await sql<{
-    id: bigint
-    companyId: number
-    alert_band: number | null
-    suspect: boolean
-    judged_at: Date | null
-    waited: boolean
-  }>`
-    select d.id, d.company_id as "companyId", a.band as alert_band, case when ${isJudged} then coalesce(d.judged_at, date_trunc('milliseconds', now())) end as judged_at,
+  judged: ReadonlyMap<bigint, Judged> = new Map(),
+): Promise<void> {
+  const { rows } = await sql<Judged & { id: bigint; alert_band: number | null; suspect: boolean }>`
+    select d.id, d.version, d.judged_at::text as judged_at, d.judge_at::text as judge_at, a.band as alert_band,
            exists (select from alert g where g.workspace_id = ${workspaceId} and g.chave = d.chave and g.state <> 'conhecida'
-                                         and (g.score >= ${sql.lit(withholdingScore)} or g.state = 'confirmada')) as suspect,
-           d.judged_at is null and d.created_at > now() - interval '1 hour' as waited
+                                         and (g.score >= ${sql.lit(withholdingScore)} or g.state = 'confirmada')) as suspect
       from (select distinct o.chave from document o where o.workspace_id = ${workspaceId} and o.id = any (${ids}::bigint[])) q
-     cross join lateral (select * from document d where d.workspace_id = ${workspaceId} and d.chave = q.chave offset 0) d
+     cross join lateral (select d.*, d.xmin::text as version from document d where d.workspace_id = ${workspaceId} and d.chave = q.chave offset 0) d
       left join alert a on a.workspace_id = ${workspaceId} and a.document_id = d.id and ${isOpen}`.execute(db)
-  await setDerived({ db }, workspaceId, ['alert_band', 'suspect', 'judged_at'], rows)
+  const decided = rows.map((row) => ({ ...row, ...judged.get(row.id) }))
+  await setDerived({ db }, workspaceId, ['alert_band', 'suspect', 'judged_at', 'judge_at'], decided)
   await showIssuers(db, workspaceId, ids)
-  return new Set(rows.flatMap(({ companyId, judged_at, waited }) => (judged_at && waited ? companyId : [])))
 }
 
 async function showIssuers(db: Database, workspaceId: number, ids: readonly bigint[]): Promise<void> {
@@ -98,9 +92,9 @@ async function showIssuers(db: Database, workspaceId: number, ids: readonly bigi
              where d.workspace_id = ${workspaceId} and d.id = any (${ids}::bigint[])) q`.execute(db)
   if (issuers.length === 0) return
   await sql`
-    update supplier s set suspect = q.suspect from ${records(issuers, { base: 'text', suspect: 'boolean' })}
-     where s.workspace_id = ${workspaceId} and s.tax_id >= q.base and s.tax_id < q.base || 'a' and ${taxBase('s')} = q.base
-       and s.suspect <> q.suspect`.execute(db)
+    update supplier s set suspect = r.suspect from ${recordsOf(issuers, { base: 'text', suspect: 'boolean' })}
+     where s.workspace_id = ${workspaceId} and s.tax_id >= r.base and s.tax_id < r.base || 'a' and ${taxBase('s')} = r.base
+       and s.suspect <> r.suspect`.execute(db)
 }
 
 function stateCondition(state: AlertFilter['state']): RawBuilder<unknown> {

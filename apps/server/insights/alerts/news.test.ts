@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase } from '../../../../tests/support/database.ts'
 import type { TopicItem } from '../../companies/topics.ts'
+import { contentJob } from '../../documents/contents/following.ts'
 import { receive } from '../../documents/receive.ts'
 import { arrive, company, resNFe } from '../../documents/testing.ts'
 import type { Context } from '../../platform/context.ts'
@@ -9,8 +10,9 @@ import { inWorkspace, openDatabase } from '../../platform/database.ts'
 import { carryOutDue } from '../../platform/jobs/testing.ts'
 import { createLogger } from '../../platform/log.ts'
 import { insertCompany, newWorkspace } from '../../platform/testing.ts'
-import { alertJob } from './following.ts'
 import { alertAnnouncements, noteRisen } from './news.ts'
+import { nightJob } from './night.ts'
+import { alertJob } from './queue.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
 let ctx: Context
@@ -43,7 +45,7 @@ async function newOffice() {
           files.map((xml) => arrive(++nsu, xml)),
         ),
       )
-      await carryOutDue(ctx, [alertJob(async () => {})])
+      await carryOutDue(ctx, [contentJob, alertJob(async () => {}), nightJob])
     },
     news: () =>
       inside(async (db) => {
@@ -70,12 +72,7 @@ test('an alert of what arrives is news once; what was here before, and what goes
   expect(letters).toHaveLength(1)
   await deliver(...twins(5))
   await inside((db) => sql`delete from alert where workspace_id = ${workspaceId}`.execute(db))
-  await inside((db) =>
-    sql`insert into alert_due (workspace_id, document_id, company_id, again_at) select workspace_id, document_id, company_id, '-infinity' from alert_fact
-         where workspace_id = ${workspaceId} on conflict (workspace_id, document_id) do update set again_at = '-infinity'`.execute(
-      db,
-    ),
-  )
+  await inside((db) => sql`update document set judged_at = null where workspace_id = ${workspaceId}`.execute(db))
   await deliver(resNFe({ number: 90, amount: '10.00' }))
   expect((await news()).filter(([number]) => number === 6)).toEqual([[6, 1]])
 })
@@ -90,7 +87,7 @@ test('open pages are told of grave alerts, of each band once, together and witho
          where a.workspace_id = ${workspaceId} and d.workspace_id = a.workspace_id and d.id = a.document_id and d.number = ${number} returning d.id`.execute(
         db,
       )
-      await noteRisen({ db }, workspaceId, [{ document_id: String(rows[0]!.id), company_id: companyId, band, again }])
+      await noteRisen({ db }, workspaceId, [{ document_id: rows[0]!.id, company_id: companyId, band, again }])
     })
   const told = () =>
     inside(async (db) => {

@@ -4,31 +4,31 @@ import { familyOf } from '@vigia/dfe/families/lookup'
 import { sql } from 'kysely'
 import { isShown, readHiding, shownConditions } from '../../companies/switches.ts'
 import { named, type Writer } from '../../companies/topics.ts'
+import { recordsOf } from '../../documents/store.ts'
 import type { Database, WithDatabase } from '../../platform/context.ts'
 import { inWorkspace } from '../../platform/database.ts'
 import { queueJob } from '../../platform/jobs/jobs.ts'
 import { announce } from '../../platform/outbox.ts'
 import { gravestFirst, isOpen, type ListContext, readRows, ruleName, toAlerts } from './list.ts'
-import { records } from './store.ts'
 
 // News for people: an alert is new, or graver than before. Never tells the same of one document twice.
 
 const [high, critical] = [2, 3]
 
 export interface Risen {
-  document_id: string
+  document_id: bigint
   company_id: number
   band: number
   /** Somebody knew it, and there is another reason now: told although it was as grave before. */
   again: boolean
 }
 
-/** Writes what has risen, in the order that everybody sees, and tells open pages of grave alerts. Holds the position of the workspace. */
+/** Writes what has risen, in the order that everybody sees, and tells open pages of grave alerts. Holds the alerts of the workspace. */
 export async function noteRisen({ db }: WithDatabase, workspaceId: number, risen: readonly Risen[]): Promise<void> {
   if (risen.length === 0) return
   // Not within the insert: a number that another server gives would not be in one order with the others.
-  const { rows: told } = await sql<{ id: string; band: number }>`
-    select document_id::text as id, max(band) as band from alert_news
+  const { rows: told } = await sql<{ id: bigint; band: number }>`
+    select document_id as id, max(band) as band from alert_news
      where workspace_id = ${workspaceId} and document_id = any (${risen.map(({ document_id }) => document_id)}::bigint[])
      group by document_id`.execute(db)
   const bands = new Map(told.map(({ id, band }) => [id, band]))
@@ -37,7 +37,7 @@ export async function noteRisen({ db }: WithDatabase, workspaceId: number, risen
   const columns = { document_id: 'bigint', company_id: 'int', band: 'smallint' }
   const { rows } = await sql<{ id: bigint; documentId: bigint; band: number }>`
     insert into alert_news (workspace_id, document_id, company_id, band)
-    select ${workspaceId}, q.document_id, q.company_id, q.band from ${records(news, columns)}
+    select ${workspaceId}, r.document_id, r.company_id, r.band from ${recordsOf(news, columns)}
     returning id, document_id as "documentId", band`.execute(db)
   await queueJob({ db }, { kind: 'letters', workspaceId })
   const grave = rows.flatMap(({ documentId, band }) => (band >= high ? documentId : []))

@@ -13,7 +13,6 @@ import { readHiding, shownRoles } from '../../companies/switches.ts'
 import { receivedContent } from '../../documents/received/column.ts'
 import type { Context, Database, WithDatabase } from '../../platform/context.ts'
 import { createThreads, runApart } from '../../platform/threads.ts'
-import type { FactChange } from './store.ts'
 
 // Facts of documents, from their bytes and from data of the workspace.
 
@@ -34,10 +33,24 @@ const threads = createThreads<ReadQuestion[], (AlertFacts | null)[]>({
   idleMs: 30_000,
 })
 
+/** Condition on `document d`, in the words of its index. */
+export const isWaiting = sql`(d.judged_at is null or not isfinite(d.judged_at))`
+
+/** Condition on `document d` that came or changed: what is inside is waited for, but not for ever, because it may be unreadable. */
+export const isNext = (workspaceId: number) => sql`(d.judged_at is null and ${isWaiting} and (
+  d.type <> all (${judgedTypes}::int[]) or d.created_at < now() - interval '1 hour'
+  or exists (select from document_facts f where f.workspace_id = ${workspaceId} and f.document_id = d.id)))`
+
+export const hasNext = (workspaceId: number) =>
+  sql`exists (select from document d where d.workspace_id = ${workspaceId} and ${isNext(workspaceId)})`
+
 export interface FoundDocument {
   documentId: bigint
   companyId: number
+  /** Null: another company of its base had it before, and it is judged there. */
   question: ReadQuestion | null
+  /** The same document in companies of its base where it is not judged, itself maybe. */
+  others: bigint[]
 }
 
 interface Row {
@@ -53,6 +66,8 @@ interface Row {
   exportedAt: Date | null
   bookedAt: Date | null
   deliveredAt: Date | null
+  /** Its ids in the companies of its base. */
+  ids: string[]
   content: Buffer
   events: (Omit<AlertEvent, 'authorTaxId' | 'text'> & {
     authorTaxId: string | null
@@ -65,7 +80,7 @@ const ended = [...finalStatuses, status.unknownOperation, status.notPerformed, s
 /** `TipoDFe` of the documents that are judged, in the order in which they are. */
 export const judgedTypes = judgedFamilies.map((id) => familyById(id).code)
 
-/** Documents with what is known of them, before they are read; one of several companies of a base is judged as the first. Inside the workspace. */
+/** Documents of judged families with what is known of them, before they are read. `ctx.db` is inside the workspace. */
 export async function findDocuments(
   { db }: WithDatabase,
   workspaceId: number,
@@ -78,7 +93,10 @@ export async function findDocuments(
            (select coalesce(json_agg(json_build_object('tpEvento', e.tp_evento, 'nSeqEvento', e.sequence, 'at', e.registered_at, 'authorTaxId', e.author, 'text', e.justification)
                                      order by e.tp_evento, e.sequence, e.author), '[]')
               from (select * from document_event e
-                     where e.workspace_id = ${workspaceId} and e.company_id = d.company_id and e.chave = d.chave and e.rank > 0 limit ${eventsMax}) e) as events
+                     where e.workspace_id = ${workspaceId} and e.company_id = d.company_id and e.chave = d.chave and e.rank > 0 limit ${eventsMax}) e) as events,
+           array(select o.id::text from (select o.id, o.company_id from document o where o.workspace_id = ${workspaceId} and o.chave = d.chave offset 0) o
+                   join company oc on oc.workspace_id = ${workspaceId} and oc.id = o.company_id
+                  where left(oc.cnpj, 8) = left(c.cnpj, 8) order by o.id) as ids
       from unnest(${ids}::bigint[]) q (id)
      -- Each by its key: without statistics, as in a new workspace, a join would go through all receipts.
      cross join lateral (select * from document d where d.workspace_id = ${workspaceId} and d.id = q.id offset 0) d
@@ -86,14 +104,12 @@ export async function findDocuments(
                           where r.workspace_id = ${workspaceId} and r.company_id = d.company_id and r.service = d.type and r.nsu = d.nsu offset 0) r
       join company c on c.workspace_id = ${workspaceId} and c.id = d.company_id
       left join document_reliance u on u.workspace_id = ${workspaceId} and u.document_id = d.id
-     where d.type = any (${judgedTypes}::int[])
-       and not exists (select from (select o.id, o.company_id from document o where o.workspace_id = ${workspaceId} and o.chave = d.chave offset 0) o
-                         join company oc on oc.workspace_id = ${workspaceId} and oc.id = o.company_id
-                        where o.id < d.id and left(oc.cnpj, 8) = left(c.cnpj, 8))`.execute(db)
-  const found = rows.map(({ documentId, companyId, ...row }): FoundDocument => {
-    const company = companies.get(cnpjBase(row.cnpj))!
+     where d.type = any (${judgedTypes}::int[])`.execute(db)
+  return rows.map(({ documentId, companyId, ids, ...row }): FoundDocument => {
+    const [first, ...later] = ids.map(BigInt)
+    if (first !== documentId) return { documentId, companyId, question: null, others: [documentId] }
     const known: Known = {
-      company,
+      company: companies.get(cnpjBase(row.cnpj))!,
       marks: marksOf(row),
       deadline: deadlineText(row),
       proof: row.proof ?? undefined,
@@ -106,24 +122,9 @@ export async function findDocuments(
         text: text ?? undefined,
       }),
     )
-    return {
-      documentId,
-      companyId,
-      question: { chave: row.chave, content: new Uint8Array(row.content), events, known },
-    }
+    const question = { chave: row.chave, content: new Uint8Array(row.content), events, known }
+    return { documentId, companyId, question, others: later }
   })
-  const here = new Set(found.map(({ documentId }) => documentId))
-  // The first arrival may become visible last.
-  const { rows: later } = await sql<{ id: bigint }>`
-    select f.document_id as id from unnest(${rows.map(({ chave }) => chave)}::text[], ${rows.map(({ cnpj }) => cnpjBase(cnpj))}::text[]) q (chave, base)
-      join alert_fact f on f.workspace_id = ${workspaceId} and f.chave = q.chave and f.company_base = q.base
-         and f.document_id <> all (${[...here]}::bigint[])`.execute(db)
-  return [
-    ...found,
-    ...[...new Set([...ids, ...later.map(({ id }) => id)])].flatMap((documentId) =>
-      here.has(documentId) ? [] : { documentId, companyId: 0, question: null },
-    ),
-  ]
 }
 
 function marksOf({
@@ -153,21 +154,33 @@ function deadlineText({
   return ends.sort((a, b) => b.getTime() - a.getTime())[0]?.toISOString()
 }
 
-/** Reads documents in a thread. `unread`: those that cannot be read, and those for which there was no time (`untried`). */
-export async function readFacts(
-  found: readonly FoundDocument[],
-): Promise<{ changes: FactChange[]; unread: (FoundDocument & { untried: boolean })[] }> {
-  const asked = found.flatMap(({ question }) => question ?? [])
-  const read = asked.length > 0 ? await runApart(threads, asked, apartMs) : []
-  const facts = new Map(asked.map((question, index) => [question, read[index]]))
-  const changes: FactChange[] = []
-  const unread: (FoundDocument & { untried: boolean })[] = []
-  for (const one of found) {
-    const known = one.question && facts.get(one.question)
-    if (one.question === null || known) changes.push({ ...one, facts: known ?? null })
-    else unread.push({ ...one, untried: known === undefined })
+/** A document as it was read from its bytes. */
+export interface ReadDocument {
+  documentId: bigint
+  companyId: number
+  facts: AlertFacts
+}
+
+interface Unread {
+  documentId: bigint
+  chave: string
+  /** There was no time for it. */
+  untried: boolean
+}
+
+/** Reads documents in a thread. */
+export async function readFacts(found: readonly FoundDocument[]): Promise<{ read: ReadDocument[]; unread: Unread[] }> {
+  const asked = found.flatMap(({ question, ...one }) => (question ? { ...one, question } : []))
+  const questions = asked.map(({ question }) => question)
+  const answers = questions.length > 0 ? await runApart(threads, questions, apartMs) : []
+  const read: ReadDocument[] = []
+  const unread: Unread[] = []
+  for (const [index, { documentId, companyId, question }] of asked.entries()) {
+    const facts = answers[index]
+    if (facts) read.push({ documentId, companyId, facts })
+    else unread.push({ documentId, chave: question.chave, untried: facts === undefined })
   }
-  return { changes, unread }
+  return { read, unread }
 }
 
 // Together this long at most, so that a turn ends while it is held.

@@ -21,9 +21,9 @@ import { inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import { handle } from '../../platform/http/http.ts'
 import { openEvidence } from './evidence.ts'
-import { type Backlog, readBacklog } from './following.ts'
 import { readHabits } from './habits.ts'
 import { findAlert, listAlerts } from './list.ts'
+import { type Backlog, readBacklog } from './queue.ts'
 import {
   countOpen,
   listKnown,

@@ -2,20 +2,30 @@ import { rules } from '@vigia/checks/alerts/rules'
 import { defaultSettings } from '@vigia/checks/alerts/settings'
 import { formatList, formatMoney } from '@vigia/contract/text'
 import { type AlertRule, type AlertSettings, alertMax, type KnownAlert } from '@vigia/contract/workspace'
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import { recordAudit } from '../../accounts/audit/audit.ts'
 import { nameOfAuthor } from '../../accounts/authors.ts'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
+import { judgeAgain } from '../../documents/derived.ts'
+import { recordsOf } from '../../documents/store.ts'
 import type { Context, Database, WithDatabase } from '../../platform/context.ts'
-import { jsonTime } from '../../platform/database.ts'
+import { beforeCommit, jsonTime } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Session } from '../../platform/http/session.ts'
-import { holdPosition } from './following.ts'
-import { readStoredSettings } from './judging.ts'
+import { queueJob } from '../../platform/jobs/jobs.ts'
+import { holdAlerts, readStoredSettings } from './judging.ts'
 import { besideDocument, isLearning, isUnanswered, ruleName, showVerdicts } from './list.ts'
-import { markDue, records } from './store.ts'
 
-// Statements of people about alerts and rules. All lock the workspace's position first.
+// Statements of people about alerts and rules. All hold the alerts of the workspace first.
+
+async function holdUntilJudged({ db }: WithDatabase, workspaceId: number): Promise<void> {
+  await holdAlerts({ db }, workspaceId)
+  beforeCommit({ db }, { lock: 'jobs', workspaceId }, () => queueJob({ db }, { kind: 'alerts', workspaceId }))
+}
+
+// All documents are judged anew, little by little.
+const reviewAll = (db: Database, workspaceId: number) =>
+  sql`update alert_setting set reviewed_id = 0 where workspace_id = ${workspaceId}`.execute(db)
 
 export interface Statement {
   state: 'em-analise' | 'conhecida' | 'confirmada'
@@ -50,7 +60,7 @@ export async function setState(
   { state, ...known }: Statement,
 ): Promise<number> {
   const { workspaceId, accountId } = session
-  await holdPosition({ db }, workspaceId)
+  await holdUntilJudged({ db }, workspaceId)
   const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
   const { rows: found } = await sql<Stated>`
     select a.document_id as id, a.company_id as "companyId", a.chave, a.company_base as "companyBase", a.issuer_base as "issuerBase",
@@ -114,12 +124,11 @@ async function silence(
       )
     return meant.map((rule) => ({ ...one, rule }))
   })
-  const rows = silenced.map((one) => ({ ...one, id: String(one.id), amount: undefined }))
   await sql`
     insert into alert_known (workspace_id, company_id, document_id, ceiling, until, said_by, rule, company_base, issuer_base)
-    select ${workspaceId}, q."companyId", q.id, ${ceiling ?? null}::bigint, least(${until ?? null}::timestamptz, now() + ${alertMax.knownMonths} * interval '1 month'),
-           ${accountId}, q.rule, q."companyBase", q."issuerBase"
-      from ${records(rows, { companyId: 'int', id: 'bigint', rule: 'text', companyBase: 'text', issuerBase: 'text' })}
+    select ${workspaceId}, r."companyId", r.id, ${ceiling ?? null}::bigint, least(${until ?? null}::timestamptz, now() + ${alertMax.knownMonths} * interval '1 month'),
+           ${accountId}, r.rule, r."companyBase", r."issuerBase"
+      from ${recordsOf(silenced, { companyId: 'int', id: 'bigint', rule: 'text', companyBase: 'text', issuerBase: 'text' })}
     returning id`.execute(db)
   return silenced
 }
@@ -138,12 +147,14 @@ const pairDocumentsMax = 5_000
 async function markPairs(db: Database, workspaceId: number, pairs: readonly Pair[]): Promise<void> {
   const distinct = new Map(pairs.map((pair) => [`${pair.companyBase} ${pair.issuerBase}`, pair]))
   for (const { companyBase, issuerBase } of distinct.values()) {
-    const found = (table: RawBuilder<unknown>, rest: RawBuilder<unknown>) =>
-      sql`(select document_id from ${table} where workspace_id = ${workspaceId} and company_base = ${companyBase} and issuer_base = ${issuerBase} ${rest})`
-    await markDue(
-      db,
+    const isIts = sql`workspace_id = ${workspaceId} and company_base = ${companyBase} and issuer_base = ${issuerBase}`
+    const { rows } = await sql<{ id: bigint }>`
+      (select document_id as id from document_facts where ${isIts} and purchase order by at desc, chave desc limit ${pairDocumentsMax})
+      union select document_id from alert where ${isIts}`.execute(db)
+    await judgeAgain(
+      { db },
       workspaceId,
-      sql`${found(sql`alert_fact`, sql`and purchase order by at desc, chave desc limit ${pairDocumentsMax}`)} union all ${found(sql`alert`, sql``)}`,
+      rows.map(({ id }) => id),
     )
   }
 }
@@ -168,7 +179,7 @@ export async function listKnown({ db, ids }: Pick<Context, 'db' | 'ids'>, worksp
 
 export async function removeKnown({ db }: WithDatabase, session: Session, id: bigint | null): Promise<void> {
   const { workspaceId } = session
-  await holdPosition({ db }, workspaceId)
+  await holdUntilJudged({ db }, workspaceId)
   const { rows } = await sql<Pair & { rule: string; documentId: bigint }>`
     delete from alert_known where workspace_id = ${workspaceId} and id = ${id ?? 0n}
     returning rule, document_id as "documentId", company_base as "companyBase", issuer_base as "issuerBase"`.execute(db)
@@ -249,7 +260,7 @@ export async function switchRule({ db }: WithDatabase, session: Session, id: str
       'conflict',
       `A regra ${rule.name} não pode ser desligada: o que ela mostra nunca é esperado. Nada foi alterado.`,
     )
-  await holdPosition({ db }, workspaceId)
+  await holdUntilJudged({ db }, workspaceId)
   const { rows } = await sql`
     insert into alert_setting as s (workspace_id, off) values (${workspaceId}, ${on ? [] : [id]}::text[])
     on conflict (workspace_id) do update set off = ${on ? sql`array_remove(s.off, ${id}::text)` : sql`array_append(s.off, ${id}::text)`}
@@ -257,13 +268,18 @@ export async function switchRule({ db }: WithDatabase, session: Session, id: str
     returning 1`.execute(db)
   if (rows.length === 0) return
   // Switched off: judges the rule's alerts again. Switched on: any document may fire, so reviews all.
-  if (on) await sql`update alert_position set reviewed_id = 0 where workspace_id = ${workspaceId}`.execute(db)
-  else
-    await markDue(
+  if (on) await reviewAll(db, workspaceId)
+  else {
+    const { rows: found } = await sql<{ id: bigint }>`
+      select a.document_id as id from alert a where a.workspace_id = ${workspaceId} and a.rules @> array[${id}::text]`.execute(
       db,
-      workspaceId,
-      sql`select a.document_id from alert a where a.workspace_id = ${workspaceId} and a.rules @> array[${id}::text]`,
     )
+    await judgeAgain(
+      { db },
+      workspaceId,
+      found.map(({ id }) => id),
+    )
+  }
   await recordAudit({ db }, session, 'alerta', `${on ? 'Ligou' : 'Desligou'} a regra ${id} (${rule.name}).`)
 }
 
@@ -280,7 +296,7 @@ export async function saveAlertSettings(
   { limit, groups }: { limit: number | null; groups: readonly (readonly string[])[] },
 ): Promise<void> {
   const { workspaceId } = session
-  await holdPosition({ db }, workspaceId)
+  await holdUntilJudged({ db }, workspaceId)
   const before = await readStoredSettings({ db }, workspaceId)
   const after = { approvalLimit: limit ?? defaultSettings.approvalLimit, groups }
   const limitChanged = before.approvalLimit !== after.approvalLimit
@@ -291,7 +307,7 @@ export async function saveAlertSettings(
     on conflict (workspace_id) do update
        set approval_limit = excluded.approval_limit, groups = excluded.groups`.execute(db)
   // Any document may fire now, so all are reviewed.
-  await sql`update alert_position set reviewed_id = 0 where workspace_id = ${workspaceId}`.execute(db)
+  await reviewAll(db, workspaceId)
   const what = [
     ...(limitChanged ? [`o limite de aprovação para ${formatMoney(after.approvalLimit / 100)}`] : []),
     ...(groupsChanged ? [`os grupos de CNPJ relacionados (${groups.length})`] : []),

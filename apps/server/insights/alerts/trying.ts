@@ -9,16 +9,17 @@ import { AppError } from '../../platform/errors.ts'
 import { countTry, type Limit } from '../../platform/http/throttle.ts'
 import { type Again, holdJob, type Job, type JobKind, queueJob } from '../../platform/jobs/jobs.ts'
 import { LeaseLost } from '../../platform/jobs/loop.ts'
-import { bands, type Tried, together, tryRule } from './judging.ts'
+import { type Tried, together, tryRule } from './judging.ts'
 import { issuedText } from './list.ts'
-import { judgedTypes, readCompanies } from './reading.ts'
+import { findDocuments, hasNext, judgedTypes, readCompanies, readFacts } from './reading.ts'
+import { bands } from './verdicts.ts'
 
 // Documents that a rule would have marked lately. Verdicts of switched-off rules are not stored, so
 // documents are judged again, without and with the rule, in bounded parts:
 // docs/decisions/0047-trying-rules.md.
 
 const asked: Limit = { name: 'alert-test', times: 40, withinMs: 3_600_000 }
-const portionMax = 100
+const portionMax = 50
 const failuresMax = 3
 
 /** Counters of a test, under the names of its answer. */
@@ -63,7 +64,7 @@ export async function askTest({ db }: WithDatabase, workspaceId: number, rule: s
     insert into alert_test (workspace_id, rule, since, type, left_of_type, total, capped, unread, counts, strongest)
     select ${workspaceId}, ${rule}, ${since}, ${judgedTypes[0]}, ${alertMax.testedPerType}, (select sum(least(t.n, ${alertMax.testedPerType})) from unnest(n.found) t (n)),
            ${alertMax.testedPerType} < any (n.found),
-           not exists (select from alert_position p where p.workspace_id = ${workspaceId} and p.walked_type is null),
+           ${hasNext(workspaceId)},
            ${JSON.stringify(nothing)}, '[]'
       from (select array[${sql.join(found)}] as found) n
     on conflict (workspace_id, rule) do update set
@@ -160,7 +161,7 @@ interface Place {
 async function goOnTesting(ctx: Context, job: Job): Promise<Again | null> {
   const { key: rule } = job
   const workspaceId = job.workspaceId!
-  const found = await readWorkspace(ctx, workspaceId, async ({ db, config, log }) => {
+  const next = await readWorkspace(ctx, workspaceId, async ({ db, config }) => {
     const { rows } = await sql<Place>`
       select since::text as since, type, at::text as at, last_id as "lastId", left_of_type as left, counts, strongest
         from alert_test where workspace_id = ${workspaceId} and rule = ${rule} and type is not null`.execute(db)
@@ -179,24 +180,29 @@ async function goOnTesting(ctx: Context, job: Job): Promise<Again | null> {
       select d.id, d.issued_at::text as at from document d where ${sql.join(conditions, sql` and `)} order by d.issued_at desc, d.id desc limit ${most}`.execute(
       db,
     )
-    const judging = { asOf: Date.now(), companies: await readCompanies({ db, config }, workspaceId) }
     const ids = documents.map(({ id }) => id)
-    const tried: Tried[] = []
-    await together(
-      { db, log },
-      ids,
-      async (some) => void tried.push(...(await tryRule({ db }, workspaceId, judging, rule, some))),
-      (documentId, err) => log.error({ err, workspaceId, documentId, rule }, 'a rule cannot be tried on a document'),
-    )
+    const companies = await readCompanies({ db, config }, workspaceId)
+    const found = await findDocuments({ db }, workspaceId, ids, companies)
     const { rows: decided } = await sql<{ id: bigint; state: string }>`
       select document_id as id, state from alert
        where workspace_id = ${workspaceId} and document_id = any (${ids}::bigint[]) and state in ('conhecida', 'confirmada')`.execute(
       db,
     )
-    return { place, most, documents, tried, states: new Map(decided.map(({ id, state }) => [id, state])) }
+    return { place, most, documents, found, states: new Map(decided.map(({ id, state }) => [id, state])) }
   })
-  if (found === null) return null
-  const { place, most, documents, tried, states } = found
+  if (next === null) return null
+  const { place, most, documents, found, states } = next
+  const { read } = await readFacts(found)
+  const tried: Tried[] = []
+  await readWorkspace(ctx, workspaceId, ({ db, log }) =>
+    together(
+      { db, log },
+      read,
+      async (some) => void tried.push(...(await tryRule({ db }, workspaceId, Date.now(), rule, some))),
+      ({ documentId }, err) =>
+        log.error({ err, workspaceId, documentId, rule }, 'a rule cannot be tried on a document'),
+    ),
+  )
   const counts = { ...place.counts }
   const marked = [...place.strongest]
   for (const { documentId, without, withRule } of tried) {
@@ -216,7 +222,7 @@ async function goOnTesting(ctx: Context, job: Job): Promise<Again | null> {
   const strongest = marked.toSorted((a, b) => b.score - a.score).slice(0, alertMax.strongestShown)
   const last = documents.at(-1)
   const left = place.left - documents.length
-  const next =
+  const goesOn =
     last && documents.length === most && left > 0
       ? { type: place.type, at: last.at, id: last.id, left }
       : {
@@ -228,12 +234,12 @@ async function goOnTesting(ctx: Context, job: Job): Promise<Again | null> {
   await inWorkspace({ db: ctx.db }, workspaceId, async ({ db }) => {
     await sql`
       update alert_test
-         set type = ${next.type}, at = ${next.at}::timestamp, last_id = ${next.id}, left_of_type = ${next.left}, judged = judged + ${tried.length},
+         set type = ${goesOn.type}, at = ${goesOn.at}::timestamp, last_id = ${goesOn.id}, left_of_type = ${goesOn.left}, judged = judged + ${tried.length},
              counts = ${JSON.stringify(counts)}, strongest = ${JSON.stringify(strongest)}
        where workspace_id = ${workspaceId} and rule = ${rule}`.execute(db)
     await holdJob({ db }, job)
   })
-  return next.type === null ? null : { waitMs: 0 }
+  return goesOn.type === null ? null : { waitMs: 0 }
 }
 
 function bandOf({ fired, band }: Verdict): number | null {

@@ -1,5 +1,4 @@
 import { getReformSheet, reportLine } from '@vigia/contract/workspace'
-import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createDatabase } from '../../../../tests/support/database.ts'
 import { findingCodes } from '../../documents/contents/inside.ts'
@@ -127,14 +126,6 @@ test('findings come as sentences, without those that only say that the groups ar
 })
 
 describe('notes of suppliers', () => {
-  // The facts of the alerts, which another worker stores.
-  const facts = (number: number, finNFe: string) =>
-    inWorkspace(ctx, workspaceId, ({ db }) =>
-      sql`insert into alert_fact (workspace_id, document_id, company_id, at, amount, type, purchase, standing, company_base, issuer_base, month, chave, number_key, name, facts, packed)
-          select workspace_id, id, company_id, 0, 0, 0, false, true, '44555666', '', '', chave, '', '', ${JSON.stringify({ nfe: { finNFe } })}::json, '\\x'
-            from document where number = ${number}`.execute(db),
-    )
-
   test('a nota de crédito waits for an answer in any month until one is registered; a nota de débito is told in its month', async () => {
     await deliver(
       note({ number: 1, finNFe: '5', issuedAt: '2026-08-10T09:15:00-03:00' }),
@@ -142,13 +133,6 @@ describe('notes of suppliers', () => {
       note({ number: 3, finNFe: '6' }),
       note({ number: 4 }),
     )
-    for (const [number, finNFe] of [
-      [1, '5'],
-      [2, '5'],
-      [3, '6'],
-      [4, '1'],
-    ] as const)
-      await facts(number, finNFe)
     const sheet = await read()
     expect(sheet.creditos.map(({ numero }) => numero)).toEqual([1, 2])
     expect(sheet.creditos[0]!.dias).toBeGreaterThan(sheet.creditos[1]!.dias)

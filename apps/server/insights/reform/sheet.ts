@@ -10,7 +10,6 @@ import { sumKinds } from '../../documents/list/counted.ts'
 import { standingOnly } from '../../documents/list/filter.ts'
 import { readBacklog } from '../../documents/unread.ts'
 import type { Context, Database } from '../../platform/context.ts'
-import { nfeFacts } from '../alerts/alerts.ts'
 import { requestText } from './request-text.ts'
 
 export interface SheetFilter {
@@ -213,8 +212,8 @@ async function readNotes(
       : sql`and d.issued_at >= ${firstDay(about)} and d.issued_at < ${firstDay(about)} + interval '1 month'`
   // Written out, so that the index of these notes is found whatever is planned.
   const found = sql`
-    from alert_fact f join document d on d.workspace_id = f.workspace_id and d.id = f.document_id
-   where f.workspace_id = ${about.workspaceId} and (${nfeFacts} ->> 'finNFe') in ('5', '6') and (${nfeFacts} ->> 'finNFe') = ${sql.lit(String(purpose))}
+    from document_facts f join document d on d.workspace_id = f.workspace_id and d.id = f.document_id
+   where f.workspace_id = ${about.workspaceId} and f.purpose in (5, 6) and f.purpose = ${sql.lit(purpose)}
      and d.type = ${nfe.code} and d.roles & ${1 << nfeRole.destinatario} <> 0 and d.roles & ${1 << nfeRole.emitente} = 0 and ${standingOnly} ${open} ${ofCompany(about, 'd')}
      ${about.shown.length > 0 ? sql`and ${sql.join(about.shown, sql` and `)}` : sql``}`
   const { rows } = await sql<DocumentRow & { known: number; dias: number }>`

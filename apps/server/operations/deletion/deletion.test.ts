@@ -177,14 +177,9 @@ describe('a deletion', () => {
         sql`insert into saved_view (workspace_id, type, name, address, saved_by) values (${workspaceId}, 0, 'x', '', 1)`,
         sql`insert into document_remark (workspace_id, company_id, document_id, text, written_by) select workspace_id, company_id, id, 'x', 1 from document`,
         sql`insert into document_reliance (workspace_id, company_id, document_id) select workspace_id, company_id, id from document on conflict do nothing`,
-        sql`insert into alert_position (workspace_id, version) values (${workspaceId}, 0)`,
-        sql`insert into alert_fact (workspace_id, document_id, company_id, at, amount, type, purchase, standing, company_base, issuer_base, month, chave, number_key, name, facts, packed)
-            select workspace_id, id, company_id, 0, 0, 0, true, true, '', '', '', chave, '', '', '{}', '\\x' from document`,
-        sql`insert into alert_due (workspace_id, document_id, company_id, again_at) select workspace_id, id, company_id, now() from document`,
-        sql`insert into alert_citation (workspace_id, document_id, chave) select workspace_id, id, chave from document`,
-        sql`insert into alert_name (workspace_id, at, company_base, issuer_base, name, key, chave) values (${workspaceId}, 0, '', '', '', '', '')`,
-        sql`insert into alert_contact (workspace_id, at, company_base, key, issuer_base, chave) values (${workspaceId}, 0, '', '', '', '')`,
-        sql`insert into alert_histogram (workspace_id, type, company_base, month, counts) values (${workspaceId}, 0, '', '', '{}')`,
+        sql`insert into partner (workspace_id, first_at, company_base, issuer_base, name, first_chave) values (${workspaceId}, now(), '', '', '', '')`,
+        sql`insert into partner_contact (workspace_id, company_base, contact, issuer_base) values (${workspaceId}, '', '', '')`,
+        sql`insert into company_month (workspace_id, type, month, notes, company_base, amounts, chapters) values (${workspaceId}, 0, now(), 0, '', '{}', '{}')`,
         sql`insert into alert (workspace_id, document_id, company_id, at, score, band, company_base, issuer_base, chave, rules, fired, learning)
             select workspace_id, id, company_id, 0, 0, 0, '', '', chave, '{}', '[]', false from document`,
         sql`insert into alert_verdict (workspace_id, document_id, company_id, judged_at, score, band, rules, text)
@@ -195,7 +190,6 @@ describe('a deletion', () => {
         sql`insert into alert_known (workspace_id, document_id, company_id, until, said_by, rule, company_base, issuer_base)
             select workspace_id, id, company_id, now(), 1, '', '', '' from document`,
         sql`insert into alert_setting (workspace_id) values (${workspaceId})`,
-        sql`insert into alert_unjudged select workspace_id, id, company_id, now() from document`,
         sql`insert into content_position (workspace_id, version) values (${workspaceId}, 0)`,
         sql`insert into product (workspace_id, issuer, code, name, ncm, unit, bare) values (${workspaceId}, '', '', '', '', '', '')`,
         sql`insert into document_facts (workspace_id, document_id, company_id, type, chave, purchase, standing, counted, month, at, cents, company_base, issuer_base, findings, facts, sums)

@@ -1,7 +1,5 @@
 import { type AlertFacts, baseOf, cancellationOf, isPurchase } from '../facts.ts'
 import {
-  type Affected,
-  affectedBy,
   askOf,
   boughtBefore,
   chaptersIn,
@@ -12,18 +10,13 @@ import {
   isCounted,
   learnedFrom,
   learningPeriod,
-  type MonthChapters,
   monthOf,
   monthsBefore,
-  movedChapters,
-  movedThresholds,
   type PairDocument,
   pairDocument,
   pairMax,
-  probesOf,
   type Sharer,
   sharedMax,
-  sharingMs,
   type Thresholds,
   thresholdsOf,
   twinMs,
@@ -31,15 +24,13 @@ import {
   twinsMax,
   valueBucket,
 } from '../history.ts'
-import { nameKeys, normalName } from '../names.ts'
-import { cents, dayMs, instantOf, isNote } from '../values.ts'
+import { areAlike, normalName } from '../names.ts'
+import { cents, instantOf, isNote } from '../values.ts'
 
 /** All documents of a workspace in memory, one version of each, for tests, benches and back-tests: it answers what a database answers by its indexes. */
 export interface Archive {
-  /** Adds a document, or replaces it (by its XML, or with another event); returns the documents to judge again, itself first. */
-  put(facts: AlertFacts): AlertFacts[]
-  /** Takes a document out; returns the others to judge again. */
-  remove(facts: AlertFacts): AlertFacts[]
+  /** Adds a document, or replaces it (by its XML, or with another event). */
+  put(facts: AlertFacts): void
   /** Context of a document, which may be in the archive or not. */
   history(facts: AlertFacts): History
 }
@@ -56,12 +47,11 @@ export function createArchive(initial: readonly AlertFacts[] = []): Archive {
   const pairs = new Map<string, Entry[]>()
   const purchases = new Map<string, Entry[]>()
   const histograms = new Map<string, Map<number, number>>()
-  const bought = new Map<string, MonthChapters>()
-  const byChave = index()
+  const bought = index()
   const byNumber = index()
   const byCitation = index()
   const byContingency = index()
-  const byName = index()
+  const byName = new Map<string, Map<string, Set<AlertFacts>>>()
   const byContact = index()
   const companiesOf = index()
 
@@ -84,7 +74,7 @@ export function createArchive(initial: readonly AlertFacts[] = []): Archive {
         .filter((one) => one.chave !== facts.chave && one.tpAmb !== '2' && stands(one))
         .slice(0, 10)
         .map(({ chave, issuedAt, amount }) => ({ chave, issuedAt, amount })),
-      alike: pair.some(({ cancelledAt }) => cancelledAt === null) ? [] : alike(facts, probesOf(facts)),
+      alike: pair.some(({ cancelledAt }) => cancelledAt === null) ? [] : alike(facts),
       contacts: contacts(ask.issuerBase),
       contingency:
         ask.contingency === null
@@ -104,7 +94,10 @@ export function createArchive(initial: readonly AlertFacts[] = []): Archive {
   }
 
   function boughtAt(companyBase: string, month: string) {
-    return boughtBefore((each) => bought.get(`${companyBase} ${each}`), month)
+    return boughtBefore((each) => {
+      const notes = [...bought.get(`${companyBase} ${each}`)]
+      return { notes: notes.length, chapters: notes.flatMap((one) => chaptersIn(one)!) }
+    }, month)
   }
 
   function twins(facts: AlertFacts) {
@@ -137,22 +130,26 @@ export function createArchive(initial: readonly AlertFacts[] = []): Archive {
     return last === undefined ? null : learnedFrom(own[0]!.at, last.at)
   }
 
-  function alike(facts: AlertFacts, probes: string[]) {
+  function alike(facts: AlertFacts) {
     const { companyBase, issuerBase, at } = askOf(facts)
+    const own = normalName(facts.issuer.name)
+    const names = [...(byName.get(companyBase) ?? [])].filter(([name]) => own !== '' && areAlike(own, name))
     const found = new Map<string, { base: string; name: string }>()
-    for (const one of probes.flatMap((probe) => [...byName.get(`${companyBase} ${probe}`)])) {
-      const base = baseOf(one.issuer.taxId)
-      if (base === issuerBase || !isBefore({ facts: one, at: instantOf(one.issuedAt) }, { facts, at })) continue
-      const name = normalName(one.issuer.name)
-      found.set(`${base} ${name}`, { base, name })
-    }
+    for (const [name, some] of names)
+      for (const one of some) {
+        const base = baseOf(one.issuer.taxId)
+        if (base === issuerBase || !isBefore({ facts: one, at: instantOf(one.issuedAt) }, { facts, at })) continue
+        found.set(`${base} ${name}`, { base, name })
+      }
     return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one)
   }
 
-  function contacts(issuerBase: string, most = contactsMax) {
+  function contacts(issuerBase: string) {
     const first = [...companiesOf.get(issuerBase)].map((one) => pairs.get(pairKey(one))?.[0])
     const entries = [...new Set(first)].flatMap((one) => one ?? []).sort(inOrder)
-    return entries.slice(0, most).map(({ facts, at }) => ({ companyBase: facts.company.base, chave: facts.chave, at }))
+    return entries
+      .slice(0, contactsMax)
+      .map(({ facts, at }) => ({ companyBase: facts.company.base, chave: facts.chave, at }))
   }
 
   function freights(facts: AlertFacts) {
@@ -211,27 +208,6 @@ export function createArchive(initial: readonly AlertFacts[] = []): Archive {
     return first && { name: normalName(first.facts.issuer.name), chave: first.facts.chave, at: first.at }
   }
 
-  // Data of a supplier that other verdicts read: its first purchase and its contacts.
-  function seen({ companyBase, issuerBase }: Sharing) {
-    const contacts = (pairs.get(`${companyBase} ${issuerBase}`) ?? []).flatMap(({ facts }) => contactsIn(facts))
-    return { first: firstOf(companyBase, issuerBase), contacts: new Set(contacts) }
-  }
-
-  // Documents to judge again because a supplier changed from `was`.
-  function sharedWith(one: Sharing, was: ReturnType<typeof seen>): AlertFacts[] {
-    const now = seen(one)
-    const isMoved = JSON.stringify(was.first) !== JSON.stringify(now.first)
-    const known = [...new Set([...was.contacts, ...now.contacts])]
-    const changed = known.filter((key) => isMoved || was.contacts.has(key) !== now.contacts.has(key))
-    return changed.flatMap((key) => {
-      const times = [was.first, ...sharersOf(one.companyBase, key)].flatMap((each) => each?.at ?? [])
-      return [...byContact.get(`${one.companyBase} ${key}`)].filter((facts) => {
-        const at = instantOf(facts.issuedAt)
-        return times.some((time) => at >= time && at <= time + sharingMs)
-      })
-    })
-  }
-
   // Adds or removes the data of a document that other verdicts read.
   function change(facts: AlertFacts, add: boolean): void {
     const { companyBase, issuerBase, number } = askOf(facts)
@@ -239,7 +215,6 @@ export function createArchive(initial: readonly AlertFacts[] = []): Archive {
     const mark = (keys: Index, key: string) => (add ? keys.get(key).add(facts) : keys.get(key).delete(facts))
     if (add) documents.set(keyOf(facts), facts)
     else documents.delete(keyOf(facts))
-    mark(byChave, facts.chave)
     mark(byNumber, number)
     for (const { chave } of facts.references) mark(byCitation, chave)
     if (!isPurchase(facts)) return
@@ -249,16 +224,14 @@ export function createArchive(initial: readonly AlertFacts[] = []): Archive {
     const contingency = contingencyKey(facts)
     if (contingency !== null) mark(byContingency, contingency)
     const name = normalName(facts.issuer.name)
-    if (name !== '') for (const key of nameKeys(name)) mark(byName, `${companyBase} ${key}`)
+    const names = byName.get(companyBase) ?? new Map<string, Set<AlertFacts>>()
+    const named = names.get(name) ?? new Set<AlertFacts>()
+    byName.set(companyBase, names)
+    names.set(name, named)
+    if (add && name !== '') named.add(facts)
+    else named.delete(facts)
     for (const key of contactsIn(facts)) mark(byContact, `${companyBase} ${key}`)
-    const chapters = chaptersIn(facts)
-    if (chapters !== null) {
-      const key = `${companyBase} ${monthOf(facts.issuedAt)}`
-      const known = bought.get(key) ?? { notes: 0, chapters: {} }
-      const by = add ? 1 : -1
-      const counts = chapters.map((chapter) => [chapter, (known.chapters[chapter] ?? 0) + by] as const)
-      bought.set(key, { notes: known.notes + by, chapters: { ...known.chapters, ...Object.fromEntries(counts) } })
-    }
+    if (chaptersIn(facts) !== null) mark(bought, `${companyBase} ${monthOf(facts.issuedAt)}`)
     if (!isCounted(facts)) return
     const month = `${companyBase} ${facts.type} ${monthOf(facts.issuedAt)}`
     const histogram = histograms.get(month) ?? new Map<number, number>()
@@ -269,112 +242,16 @@ export function createArchive(initial: readonly AlertFacts[] = []): Archive {
     histograms.set(month, histogram)
   }
 
-  function replace(old: AlertFacts | null, now: AlertFacts | null): AlertFacts[] {
-    const affected = affectedBy(old, now)
-    const { companyBase } = askOf((now ?? old)!)
-    const values = affected.flatMap((one) =>
-      one.kind === 'values' ? one.months.map((month) => ({ month, type: one.type })) : [],
-    )
-    const were = values.map(({ month, type }) => thresholds(companyBase, type, month))
-    const months = affected.flatMap((one) => (one.kind === 'bought' ? one.months : []))
-    const boughtWas = months.map((month) => boughtAt(companyBase, month))
-    const learned = learnedAt(companyBase)
-    const sharers = affected.filter((one) => one.kind === 'sharing').map((one) => ({ one, was: seen(one) }))
-    if (old) change(old, false)
-    if (now) change(now, true)
-    const found = new Set<AlertFacts>(now ? [now] : [])
-    for (const one of affected) for (const facts of resolve(one)) found.add(facts)
-    for (const { one, was } of sharers) for (const facts of sharedWith(one, was)) found.add(facts)
-    for (const [position, { month, type }] of values.entries())
-      for (const { from, to } of movedThresholds(were[position]!, thresholds(companyBase, type, month)))
-        for (const { facts } of purchases.get(companyBase) ?? [])
-          if (facts.type === type && monthOf(facts.issuedAt) === month && isIn(cents(facts.amount), from, to))
-            found.add(facts)
-    for (const [position, month] of months.entries()) {
-      const moved = movedChapters(boughtWas[position]!, boughtAt(companyBase, month))
-      for (const { facts } of purchases.get(companyBase) ?? []) {
-        const own = monthOf(facts.issuedAt) === month ? Object.keys(facts.nfe?.inside?.chapters ?? {}) : []
-        if (moved === 'all' ? own.length > 0 : own.some((chapter) => moved.includes(chapter))) found.add(facts)
-      }
-    }
-    const learnedNow = learnedAt(companyBase)
-    if (learned !== learnedNow) {
-      const [from, to] = [learned ?? Number.POSITIVE_INFINITY, learnedNow ?? Number.POSITIVE_INFINITY].sort(
-        (a, b) => a - b,
-      )
-      for (const { facts, at } of purchases.get(companyBase) ?? []) if (at >= from! && at <= to!) found.add(facts)
-    }
-    return [...found]
-  }
-
-  function resolve(one: Affected): AlertFacts[] {
-    switch (one.kind) {
-      case 'pair': {
-        const entries = pairs.get(`${one.companyBase} ${one.issuerBase}`) ?? []
-        const later = entries.filter(({ facts, at }) => at > one.at || (at === one.at && facts.chave > one.chave))
-        return later
-          .filter(({ at }) => at <= one.until)
-          .slice(0, pairMax)
-          .map(({ facts }) => facts)
-      }
-      case 'number':
-        return [...byNumber.get(one.number)]
-      case 'citing':
-        return one.chaves.flatMap((chave) => [...byCitation.get(chave)])
-      case 'carried':
-        return one.chaves.flatMap((chave) => [...byChave.get(chave)])
-      case 'contacts':
-        return contacts(one.issuerBase, contactsMax + 1).flatMap(
-          ({ companyBase, chave }) => documents.get(`${companyBase} ${chave}`) ?? [],
-        )
-      case 'names': {
-        const bases = new Set(
-          one.probes
-            .flatMap((probe) => [...byName.get(`${one.companyBase} ${probe}`)])
-            .map((facts) => baseOf(facts.issuer.taxId)),
-        )
-        return [...bases]
-          .flatMap((base) => newOnes(pairs.get(`${one.companyBase} ${base}`) ?? []))
-          .filter(({ at }) => at >= one.at)
-          .map(({ facts }) => facts)
-      }
-      case 'twins':
-        return (purchases.get(one.companyBase) ?? [])
-          .filter(
-            ({ facts, at }) =>
-              at >= one.at &&
-              at <= one.at + twinMs &&
-              facts.type === 'nfe' &&
-              isIn(cents(facts.amount), one.from, one.to) &&
-              askOf(facts).issuerBase !== one.issuerBase,
-          )
-          .map(({ facts }) => facts)
-      case 'contingency':
-        return [...byContingency.get(one.key)]
-      default:
-        return []
-    }
-  }
-
   for (const facts of initial) change(facts, true)
   return {
-    put: (facts) => replace(documents.get(keyOf(facts)) ?? null, facts),
-    remove: (facts) => replace(documents.get(keyOf(facts)) ?? null, null),
+    put: (facts) => {
+      const old = documents.get(keyOf(facts))
+      if (old) change(old, false)
+      change(facts, true)
+    },
     history,
   }
 }
-
-// Purchases of a pair with no standing one in the two years before.
-function newOnes(entries: readonly Entry[]): Entry[] {
-  let last = Number.NEGATIVE_INFINITY
-  return entries.filter(({ facts, at }) => {
-    const isNew = at - last > 730 * dayMs
-    if (stands(facts)) last = at
-    return isNew
-  })
-}
-
-type Sharing = Extract<Affected, { kind: 'sharing' }>
 
 type Index = { get: (key: string) => Set<AlertFacts> }
 

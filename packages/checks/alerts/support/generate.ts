@@ -624,7 +624,7 @@ const holidays = [
 ]
 
 /** A name as companies have them: kind, proper name, trade, legal form. */
-export function randomName(random: () => number): string {
+function randomName(random: () => number): string {
   const pick = (some: readonly string[]) => some[Math.floor(random() * some.length)]!
   return [pick(kinds), pick(surnames) + pick(endings), pick(fields), pick(forms)].join(' ')
 }
