@@ -299,8 +299,6 @@ function logosOf(ctx: WithDatabase, workspaceId: number): (taxId: string) => Pro
   return (taxId) => {
     const found = known.get(taxId) ?? findLogoOf(ctx, workspaceId, taxId)
     known.set(taxId, found)
-    // The next document of the issuer asks again.
-    found.catch(() => known.delete(taxId))
     return found
   }
 }

@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { domainToASCII } from 'node:url'
@@ -131,17 +131,9 @@ function outboxTransport(folder: string): Transport {
       await mkdir(folder, { recursive: true, mode: 0o700 })
       // An attempt with an unknown end is replaced by the next one.
       const path = join(folder, `${createdAt.toISOString().replace(/[:.]/g, '-')}-${id}.eml`)
-      const draft = `${path}.${crypto.randomUUID()}`
-      try {
-        {
-          await using file = await open(draft, 'wx', 0o600)
-          await file.writeFile(message)
-          await file.sync()
-        }
-        await rename(draft, path)
-      } finally {
-        await rm(draft, { force: true })
-      }
+      const draft = `${path}.draft`
+      await writeFile(draft, message, { mode: 0o600, flush: true })
+      await rename(draft, path)
       return path
     },
   }
