@@ -62,7 +62,7 @@ const tablesOfFloors: Record<string, string> = {
   sefaz: 'circuit clock_skew capture_call capture_refusal',
   documents: `receipt issuer_certificate supplier document document_event count_month document_export export_part saved_view
     first_view document_remark document_reliance change_position document_change document_facts
-    document_cite content_position content_sum document_words product product_sum installment
+    document_cite content_sum document_words product product_sum installment
     freight_finding`,
   capture: 'capture_line capture_subscription capture_gap',
   events: 'outgoing_event outgoing_event_call manifestation_text answer_rule answer_setting',

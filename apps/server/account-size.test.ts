@@ -48,7 +48,6 @@ const ownBytes: Record<string, number> = {
   company: companies * 4 * row,
   company_family: 2 * companies * row,
   company_logo: unpaidLogosMax * logoSizeMax.width * logoSizeMax.height * 3,
-  content_position: row,
   first_view: peopleMax * 2 * row,
   invitation: peopleMax * (row + ofCompanies),
   letter_choice: peopleMax * row,

@@ -1,8 +1,6 @@
 import { requireReady } from './accounts/readiness.ts'
 import { openApi } from './api.ts'
 import type { Config } from './config.ts'
-import { readAnew } from './documents/contents/contents.ts'
-import { rebuildAll as rebuildDocuments } from './documents/rebuild.ts'
 import { openContext, openPool, type ReachSigner } from './open.ts'
 import { backupMetrics } from './operations/backup/worker.ts'
 import { productMetrics } from './operations/metrics.ts'
@@ -106,11 +104,9 @@ export { findCompleteness } from './capture/completeness.ts'
 export { grantPlan } from './capture/plan.ts'
 export type { Announcement } from './companies/topics.ts'
 export { type Config, readConfig } from './config.ts'
+export { rebuildAll } from './documents/rebuild.ts'
 export { tellWorkspace } from './notifications/notifications.ts'
 export { operate } from './open.ts'
 export { backUp, beginCopies, listCopies, restore, tryRestore } from './operations/backup/backup.ts'
 export { releaseHeld } from './operations/held.ts'
 export { routes } from './slices.ts'
-/** Makes the documents of all companies anew, and has what is inside them read again. */
-export const rebuildAll = (ctx: Parameters<typeof rebuildDocuments>[0], done: Parameters<typeof rebuildDocuments>[1]) =>
-  rebuildDocuments(ctx, done, readAnew)

@@ -59,7 +59,7 @@ async function write({ db }: WithDatabase, workspaceId: number, noted: readonly 
                   ${noted.map(({ eventId }) => eventId ?? null)}::bigint[])
                  with ordinality n (kind, document_id, company_id, event_id, place)
     returning version`.execute(db)
-  await queueJob({ db }, { kind: ['contents', 'alerts'], workspaceId })
+  await queueJob({ db }, { kind: 'alerts', workspaceId })
   // It is queued as long as the workspace has webhooks.
   await sql`
     update job set run_at = least(run_at, ${fromNow(togetherMs)}) where kind = 'webhook-feed' and workspace_id = ${workspaceId}`.execute(
@@ -91,6 +91,6 @@ export async function liftVersions(ctx: WithDatabase): Promise<void> {
       await sql`
         insert into change_position as p (workspace_id, version) values (${id}, extract(epoch from now()) * 1000)
         on conflict (workspace_id) do update set version = greatest(p.version, excluded.version)`.execute(db)
-      await queueJob({ db }, { kind: ['contents', 'alerts'], workspaceId: id })
+      await queueJob({ db }, { kind: 'alerts', workspaceId: id })
     })
 }

@@ -121,16 +121,6 @@ onOneServer('while a company is rebuilt only what arrives for it waits', { timeo
   expect(await countersDiffer(db, workspace)).toEqual([])
 })
 
-test('what follows documents is told before a rebuild holds any of them', async () => {
-  const workspace = await newOffice(db)
-  await deliver(db, workspace, [documentOf({ nsu: 1 })])
-  await rebuildProjection({ db, log }, recipient(workspace, { to: 0 }), () =>
-    inWorkspace({ db }, workspace.id, async ({ db }) => {
-      await sql`select from document where workspace_id = ${workspace.id} for update nowait`.execute(db)
-    }),
-  )
-})
-
 test('everything is rebuilt company by company, and each is told', async () => {
   const workspace = await newOffice(db)
   await deliver(db, workspace, [documentOf()])

@@ -1,7 +1,8 @@
 import { status } from '@vigia/dfe/families/statuses'
 import { sql } from 'kysely'
 import type { Context, Database } from '../platform/context.ts'
-import { asOperator, inWorkspace } from '../platform/database.ts'
+import { asOperator, beforeCommit, inWorkspace } from '../platform/database.ts'
+import { queueJob } from '../platform/jobs/jobs.ts'
 import { holdLock } from '../platform/locks.ts'
 import { type Service, services } from '../platform/service.ts'
 import type { Arrival } from './arrival.ts'
@@ -18,24 +19,18 @@ export interface Rebuilt {
   unread: number
 }
 
-/** Tells a follower, in the same transaction, that documents of a workspace were made anew. */
-export type Made = (ctx: { db: Database }, workspaceId: number) => Promise<void>
-
 export type RebuildContext = Pick<Context, 'db' | 'log'>
 
 /** Makes the documents, events and counters of a company anew in one transaction; arrivals of this company wait. Ids and times of arrival stay. */
 export async function rebuildProjection(
   ctx: RebuildContext,
   company: Recipient,
-  made: Made = async () => {},
   read: ReadPage = readApart,
 ): Promise<Rebuilt> {
   return inWorkspace(ctx, company.workspaceId, async (inside) => {
     const { db } = inside
     // The lock of `receive`: no page of this company comes in between.
     await holdLock({ db }, 'company', company.companyId)
-    // Before it holds documents: what follows them locks its position first, too.
-    await made({ db }, company.workspaceId)
     await forget(db, company)
     for (const service of services) {
       for await (const arrivals of readAgain(inside, company, service, read)) {
@@ -45,6 +40,8 @@ export async function rebuildProjection(
     }
     await dropForgotten(db, company)
     await recount(db, company)
+    const { workspaceId } = company
+    beforeCommit({ db }, { lock: 'jobs', workspaceId }, () => queueJob({ db }, { kind: 'alerts', workspaceId }))
     return count(db, company)
   })
 }
@@ -52,7 +49,6 @@ export async function rebuildProjection(
 export async function rebuildAll(
   ctx: RebuildContext,
   done: (company: Recipient, rebuilt: Rebuilt, place: number, of: number) => void,
-  made?: Made,
 ): Promise<void> {
   const workspaces = await asOperator(ctx, ({ db }) => db.selectFrom('workspace').select('id').orderBy('id').execute())
   const companies: Recipient[] = []
@@ -64,7 +60,7 @@ export async function rebuildAll(
     companies.push(...rows.map(({ id, cnpj }) => ({ workspaceId, companyId: id, cnpj })))
   }
   for (const [index, company] of companies.entries())
-    done(company, await rebuildProjection(ctx, company, made), index + 1, companies.length)
+    done(company, await rebuildProjection(ctx, company), index + 1, companies.length)
 }
 
 const ofCompany = ({ workspaceId, companyId }: Recipient) =>

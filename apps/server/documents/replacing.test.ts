@@ -63,7 +63,7 @@ test('a document that another one replaces has that status, whichever arrives fi
         db.selectFrom('document').select('status').orderBy('number').execute(),
       )
     expect(await rows()).toEqual([{ status }, { status: 2 }])
-    await rebuildProjection({ db, log }, to, undefined, readHere)
+    await rebuildProjection({ db, log }, to, readHere)
     expect(await rows()).toEqual([{ status }, { status: 2 }])
   }
 })

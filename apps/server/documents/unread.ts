@@ -1,14 +1,13 @@
+import { sql } from 'kysely'
 import type { WithDatabase } from '../platform/context.ts'
-import { behindMax, type Follower, readBehind } from './following.ts'
 
-/** Follower that reads the contents of documents (apps/server/documents/contents). */
-export const contentFollower: Follower = { kind: 'contents', table: 'content_position' }
+/** Up to so many documents that wait are counted. */
+export const behindMax = 10_000
 
-/** How many documents of a workspace are not read from inside yet, up to `most`; `db` is inside it. */
-export async function readBacklog(
-  { db }: WithDatabase,
-  workspaceId: number,
-): Promise<{ waiting: number; most: number }> {
-  const { changes, older } = await readBehind(db, contentFollower, workspaceId)
-  return { waiting: Math.min(behindMax, changes + older), most: behindMax }
+/** How many documents of a workspace wait for what a job makes of them (sums of products, findings, alerts), up to `behindMax`; `db` is inside it. */
+export async function countWaiting({ db }: WithDatabase, workspaceId: number): Promise<number> {
+  const { rows } = await sql<{ n: number }>`
+    select count(*)::int as n from (
+      select from document where workspace_id = ${workspaceId} and judged_at is null limit ${behindMax}) d`.execute(db)
+  return rows[0]!.n
 }

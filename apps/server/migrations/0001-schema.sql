@@ -1273,15 +1273,7 @@ create unique index monthly_report_uk on monthly_report (workspace_id, account_i
 create index monthly_report_company_ix on monthly_report (workspace_id, company_id);
 
 -- --------------------------------------------------------------------------------------------------------------
--- Contents of documents
-
-create table content_position (
-  workspace_id int primary key references workspace (id),
-  version bigint not null,
-  walked_type smallint,
-  walked_at timestamp without time zone,
-  walked_id bigint
-) with (fillfactor = 50);
+-- What documents say inside
 
 create sequence product_id_seq as int cache 100;
 create table product (

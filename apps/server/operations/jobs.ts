@@ -20,7 +20,6 @@ export const jobNames: Readonly<Record<string, string>> = {
   'export-zip': 'Exportações',
   'export-pdf': 'Exportações com PDF',
   'export-leaving': 'Cópias de tudo de uma conta',
-  contents: 'Leitura do que há nos documentos',
   reading: 'Nova leitura de documentos guardados sem ler',
   alerts: 'Alertas',
   'alerts-night': 'Alertas, à noite',

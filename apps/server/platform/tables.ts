@@ -388,13 +388,6 @@ export interface Tables {
     message: string
     suspect: boolean
   }
-  content_position: {
-    workspace_id: number
-    version: Column<bigint, bigint | number>
-    walked_type: Optional<number | null>
-    walked_at: Optional<string | null>
-    walked_id: Optional<bigint | null, bigint | number | null>
-  }
   content_sum: {
     workspace_id: number
     company_id: number

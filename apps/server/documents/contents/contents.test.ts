@@ -13,8 +13,6 @@ import { searchDocuments } from '../list/list.ts'
 import { rebuildProjection } from '../rebuild.ts'
 import { receive } from '../receive.ts'
 import { arrive, chaveOf, company, evento, resNFe } from '../testing.ts'
-import { readBacklog } from '../unread.ts'
-import { readAnew } from './contents.ts'
 import { noteWith, readEverything, type TestNote } from './testing.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
@@ -61,7 +59,7 @@ async function newOffice() {
           files.map((xml) => arrive(++nsu, xml)),
         ),
       ),
-    rebuild: () => rebuildProjection(ctx, { workspaceId, companyId, cnpj: company }, readAnew),
+    rebuild: () => rebuildProjection(ctx, { workspaceId, companyId, cnpj: company }),
     sums: () =>
       inside(async (db) => {
         const { rows } = await sql<{ kind: number; key: string; documents: number; value: number; icms: number }>`
@@ -82,7 +80,6 @@ async function newOffice() {
       const { rows } = await searchDocuments(ctx, workspaceId, { type: 0, page: 1, text })
       return rows.map(({ number }) => number)
     },
-    backlog: () => inside((db) => readBacklog({ db }, workspaceId)),
   }
 }
 
@@ -111,11 +108,9 @@ const note: TestNote = {
 }
 
 test('what is inside a complete document is found by its words, and summed', async () => {
-  const { deliver, sums, products, found, backlog } = await newOffice()
+  const { deliver, sums, products, found } = await newOffice()
   await deliver(noteWith(note), resNFe({ number: 2 }))
-  expect(await backlog()).toEqual({ waiting: 2, most: 10_000 })
   await readEverything(ctx)
-  expect(await backlog()).toMatchObject({ waiting: 0 })
   expect(await sums()).toEqual([
     [0, '11222333000181', 1, 3300, 660],
     // Ninety cents are in no item.

@@ -1,9 +1,10 @@
+import { sql } from 'kysely'
 import type { Context, Database } from '../../platform/context.ts'
-import { carryOutDue } from '../../platform/jobs/testing.ts'
+import { asOperator, inWorkspace } from '../../platform/database.ts'
 import type { NoteOptions } from '../testing.ts'
 import { cteProc, nfeProc, type TransportOptions } from '../testing.ts'
-import { contentJob } from './following.ts'
-import { moveProducts, type ProductMove } from './products.ts'
+import { auditBills } from './freight.ts'
+import { countProducts, moveProducts, type ProductMove } from './products.ts'
 
 /** An item of a note for tests; amounts and rates as the file writes them. */
 export interface TestItem {
@@ -131,6 +132,15 @@ export const addProductSums = (
     })),
   )
 
-/** Reads what is inside all documents of all workspaces, as the worker does, until nothing is left to do. */
-export const readEverything = (ctx: Pick<Context, 'db' | 'log'>): Promise<void> =>
-  carryOutDue(ctx as Context, [contentJob])
+/** Adds the products and audits the freight of all documents of all workspaces, as the job of alerts does for those that changed. */
+export async function readEverything({ db, log }: Pick<Context, 'db' | 'log'>): Promise<void> {
+  const workspaces = await asOperator({ db }, ({ db }) => db.selectFrom('workspace').select('id').execute())
+  for (const { id: workspaceId } of workspaces)
+    await inWorkspace({ db }, workspaceId, async ({ db }) => {
+      const { rows } = await sql<{ id: bigint }>`
+        select id from document where workspace_id = ${workspaceId}`.execute(db)
+      const ids = rows.map(({ id }) => id)
+      await countProducts({ db }, workspaceId, ids)
+      await auditBills({ db, log }, workspaceId, ids)
+    })
+}

@@ -22,7 +22,7 @@ import type { Session } from '../../platform/http/session.ts'
 import { type SpreadsheetColumn, startSpreadsheet } from '../export/spreadsheet.ts'
 import { all, isIssuer } from '../list/filter.ts'
 import { noteRead } from '../reads.ts'
-import { readBacklog } from '../unread.ts'
+import { countWaiting } from '../unread.ts'
 
 // Parcels of received notes, written by apps/server/documents/contents; people mark them as paid.
 
@@ -51,7 +51,7 @@ export const installmentRoutes = [
     data: await readWorkspace(ctx, workspaceId, async (ctx) => {
       const filter = await readFilter(ctx, workspaceId, query)
       const sums = await sumBy(ctx, workspaceId, filter, query.Por)
-      const { waiting } = await readBacklog(ctx, workspaceId)
+      const waiting = await countWaiting(ctx, workspaceId)
       return { ...sums, desde: filter.from, faltaLer: waiting }
     }),
   })),

@@ -4,7 +4,6 @@ import { type RawBuilder, sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createDatabase, execute } from '../../../../tests/support/database.ts'
 import { readZip } from '../../../../tests/support/zip.ts'
-import { contentJob } from '../../documents/contents/following.ts'
 import { receive } from '../../documents/receive.ts'
 import { arrive, chaveOf, company, evento, nfeProc, resNFe } from '../../documents/testing.ts'
 import { acknowledgePending } from '../../events/events.ts'
@@ -88,7 +87,7 @@ async function run(method: string, path: string, who: Who, input: { params?: obj
 }
 
 // Until nothing is left to do; other workspaces are judged on the way.
-const judge = () => carryOutDue(ctx, [contentJob, alertJob(async () => {}), nightJob])
+const judge = () => carryOutDue(ctx, [alertJob(async () => {}), nightJob])
 
 async function newOffice() {
   const workspaceId = await newWorkspace(ctx.db)
@@ -188,7 +187,6 @@ test('what does not count yet is shown by itself and is no work', async () => {
 test('what nobody queued is judged after the next review', async () => {
   const { workspaceId, deliver, judge, list } = await newOffice()
   await deliver(...twins, nfeProc({ number: 3, amount: '90.00' }))
-  await carryOutDue(ctx, [contentJob])
   await inWorkspace(ctx, workspaceId, ({ db }) => sql`delete from job where workspace_id = ${workspaceId}`.execute(db))
   await judge()
   expect(await list()).toEqual([])
@@ -424,9 +422,9 @@ test('a document that the database refuses keeps nobody else from being judged, 
   await deliver(...[first, second, third].map((note) => resNFe(note)), resNFe({ number: 4004, amount: '7000.00' }))
   await judge()
   expect((await list({ Regra: 'S10' })).map(({ numero }) => numero)).toEqual([4004])
-  // They are said to be missing, and nothing takes them for judged.
-  expect(await summary()).toMatchObject({ situacao: 'avaliando', faltam: 2 })
-  expect(await held(sql`d.judged_at < 'infinity'`)).toEqual([4002, 4004])
+  // One without facts is judged by its own bytes. The other is said to be missing, and nothing takes it for judged.
+  expect(await summary()).toMatchObject({ situacao: 'avaliando', faltam: 1 })
+  expect(await held(sql`d.judged_at < 'infinity'`)).toEqual([4001, 4002, 4004])
 })
 
 test('a rule is tried on the last ninety days, switched off or on, and nothing changes', async () => {

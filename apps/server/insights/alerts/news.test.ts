@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase } from '../../../../tests/support/database.ts'
 import type { TopicItem } from '../../companies/topics.ts'
-import { contentJob } from '../../documents/contents/following.ts'
 import { receive } from '../../documents/receive.ts'
 import { arrive, company, resNFe } from '../../documents/testing.ts'
 import type { Context } from '../../platform/context.ts'
@@ -45,7 +44,7 @@ async function newOffice() {
           files.map((xml) => arrive(++nsu, xml)),
         ),
       )
-      await carryOutDue(ctx, [contentJob, alertJob(async () => {}), nightJob])
+      await carryOutDue(ctx, [alertJob(async () => {}), nightJob])
     },
     news: () =>
       inside(async (db) => {

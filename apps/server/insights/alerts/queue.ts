@@ -1,6 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
+import { auditBills } from '../../documents/contents/freight.ts'
+import { countProducts } from '../../documents/contents/products.ts'
 import { judgeAgain } from '../../documents/derived.ts'
-import { behindMax } from '../../documents/following.ts'
+import { behindMax } from '../../documents/unread.ts'
 import type { Context, Database, WithDatabase } from '../../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { type Again, holdJob, type Job, type JobKind, queueJob } from '../../platform/jobs/jobs.ts'
@@ -12,7 +14,6 @@ import { addPartners } from './partners.ts'
 import {
   findDocuments,
   hasNext,
-  isNext,
   isWaiting,
   type ReadDocument,
   type readCaptured,
@@ -75,7 +76,7 @@ async function findWaiting(db: Database, workspaceId: number): Promise<Portion> 
     waiting.push(...rows.filter(({ id }) => !known.has(id)).map((one) => (isReview ? { ...one, changed: false } : one)))
     return rows.length < most ? [] : rows
   }
-  await add(sql`${isNext(workspaceId)} order by d.id desc`)
+  await add(sql`d.judged_at is null and ${isWaiting} order by d.id desc`)
   await add(sql`d.judged_at = '-infinity' and ${isWaiting} order by d.id desc`)
   const { rows } = await sql<{ id: bigint | null; night: boolean }>`
     select reviewed_id as id, night_at is not null as night from alert_setting where workspace_id = ${workspaceId}`.execute(
@@ -103,12 +104,16 @@ async function takeTurn(ctx: Context, job: Job): Promise<{ companies: readonly n
   const { read, unread } = await readFacts(found)
   if (unread.length > 0)
     ctx.log.warn({ workspaceId, chaves: unread.map(({ chave }) => chave) }, 'documents could not be read to be judged')
+  const ids = waiting.map(({ id }) => id)
+  // By itself, because it holds the locks of companies that others capture.
+  await inWorkspace(ctx, workspaceId, ({ db }) => countProducts({ db }, workspaceId, ids))
   return inWorkspace<Within, Awaited<ReturnType<typeof takeTurn>>>(
     { db: ctx.db, log: ctx.log },
     workspaceId,
     async (inside) => {
       const { db, log } = inside
       await holdAlerts({ db }, workspaceId)
+      await auditBills({ db, log }, workspaceId, ids)
       const changed = new Set(waiting.flatMap(({ id, changed }) => (changed ? id : [])))
       const judgedAt = new Date(asOf).toISOString()
       const judged = new Map<bigint, Judged>(

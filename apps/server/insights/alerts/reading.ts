@@ -36,13 +36,8 @@ const threads = createThreads<ReadQuestion[], (AlertFacts | null)[]>({
 /** Condition on `document d`, in the words of its index. */
 export const isWaiting = sql`(d.judged_at is null or not isfinite(d.judged_at))`
 
-/** Condition on `document d` that came or changed: what is inside is waited for, but not for ever, because it may be unreadable. */
-export const isNext = (workspaceId: number) => sql`(d.judged_at is null and ${isWaiting} and (
-  d.type <> all (${judgedTypes}::int[]) or d.created_at < now() - interval '1 hour'
-  or exists (select from document_facts f where f.workspace_id = ${workspaceId} and f.document_id = d.id)))`
-
 export const hasNext = (workspaceId: number) =>
-  sql`exists (select from document d where d.workspace_id = ${workspaceId} and ${isNext(workspaceId)})`
+  sql`exists (select from document d where d.workspace_id = ${workspaceId} and d.judged_at is null)`
 
 export interface FoundDocument {
   documentId: bigint

@@ -16,7 +16,7 @@ import {
   testAlertRule,
 } from '@vigia/contract/workspace'
 import { getCompanyId } from '../../companies/companies.ts'
-import { behindMax } from '../../documents/following.ts'
+import { behindMax } from '../../documents/unread.ts'
 import { inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import { handle } from '../../platform/http/http.ts'

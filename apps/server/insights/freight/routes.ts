@@ -1,7 +1,7 @@
 import { downloadFreight, type FreightCode, getFreight, listFreight, markFreight } from '@vigia/contract/workspace'
 import { recordRead } from '../../accounts/audit/audit.ts'
 import { getCompanyId } from '../../companies/companies.ts'
-import { readBacklog } from '../../documents/unread.ts'
+import { countWaiting } from '../../documents/unread.ts'
 import type { WithDatabase } from '../../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -16,7 +16,7 @@ export const freightRoutes = [
     const data = await readWorkspace(ctx, workspaceId, async (ctx) => ({
       ...(await listFindings(ctx, workspaceId, question, query.depoisDe)),
       ...(await sumFindings(ctx, workspaceId, question)),
-      faltam: (await readBacklog(ctx, workspaceId)).waiting,
+      faltam: await countWaiting(ctx, workspaceId),
     }))
     return { data }
   }),

@@ -1,7 +1,7 @@
 import { formatBrasiliaMoment, formatCount, formatInstantDate, formatMoney } from '@vigia/contract/text'
 import { type FreightFinding, freightMax, freightNames } from '@vigia/contract/workspace'
 import { type SpreadsheetColumn, startSpreadsheet } from '../../documents/export/spreadsheet.ts'
-import { readBacklog } from '../../documents/unread.ts'
+import { countWaiting } from '../../documents/unread.ts'
 import type { Context } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
 import { periodText } from '../reports/reports.ts'
@@ -18,7 +18,7 @@ export async function makeSheet(
   const at = new Date()
   const { somas, total, waiting } = await readWorkspace(ctx, workspaceId, async (ctx) => ({
     ...(await sumFindings(ctx, workspaceId, question)),
-    waiting: (await readBacklog(ctx, workspaceId)).waiting,
+    waiting: await countWaiting(ctx, workspaceId),
   }))
   const { valorTotal } = question.code ? somas.find(({ regra }) => regra === question.code)! : total
   const only = question.code === undefined ? '' : `, ${freightNames[question.code]}`

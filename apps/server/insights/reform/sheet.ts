@@ -8,7 +8,7 @@ import { companyNameIn } from '../../companies/topics.ts'
 import { presence } from '../../documents/contents/inside.ts'
 import { sumKinds } from '../../documents/list/counted.ts'
 import { standingOnly } from '../../documents/list/filter.ts'
-import { readBacklog } from '../../documents/unread.ts'
+import { countWaiting } from '../../documents/unread.ts'
 import type { Context, Database } from '../../platform/context.ts'
 import { requestText } from './request-text.ts'
 
@@ -47,7 +47,7 @@ export async function readSheet(
   const findings = await readFindings(ctx, about, size.findings)
   const credits = await readNotes(ctx, about, { purpose: 5, max: size.notes })
   const debits = await readNotes(ctx, about, { purpose: 6, max: size.notes })
-  const { waiting } = await readBacklog({ db }, workspaceId)
+  const waiting = await countWaiting({ db }, workspaceId)
   return {
     mes: filter.month,
     aviso: testYears.get(filter.month.slice(0, 4)) ?? null,

@@ -1,7 +1,7 @@
 import { downloadReport, getPrices, getReport, type ReportGroup, type ReportSubject } from '@vigia/contract/workspace'
 import { recordRead } from '../../accounts/audit/audit.ts'
 import { getCompanyId } from '../../companies/companies.ts'
-import { readBacklog } from '../../documents/unread.ts'
+import { countWaiting } from '../../documents/unread.ts'
 import type { WithDatabase } from '../../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -15,7 +15,7 @@ export const reportRoutes = [
   handle(getReport, 'slow', async (ctx, { query, session: { workspaceId } }) => {
     const question = await questionOf(ctx, workspaceId, query)
     const report = await readReport(ctx, workspaceId, question, query.PaginaAtual)
-    const { waiting } = await readWorkspace({ db: ctx.db }, workspaceId, (ctx) => readBacklog(ctx, workspaceId))
+    const waiting = await readWorkspace({ db: ctx.db }, workspaceId, (ctx) => countWaiting(ctx, workspaceId))
     return { data: { ...report, faltam: waiting } }
   }),
 

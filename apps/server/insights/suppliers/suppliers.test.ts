@@ -120,7 +120,7 @@ test('an issuer is told with all its CNPJs, months, share, situations, alerts, a
       vencidas: { totalDeItens: 1, valorTotal: 50 },
       proximo: '2099-01-31',
     },
-    faltaLer: 0,
+    faltaLer: 5,
   })
   expect(supplier.situacoes).toEqual(
     expect.arrayContaining([

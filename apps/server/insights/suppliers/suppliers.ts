@@ -9,7 +9,7 @@ import { presence } from '../../documents/contents/inside.ts'
 import { sumKinds } from '../../documents/list/counted.ts'
 import { isIssuer } from '../../documents/list/filter.ts'
 import { eventName } from '../../documents/list/rows.ts'
-import { readBacklog } from '../../documents/unread.ts'
+import { countWaiting } from '../../documents/unread.ts'
 import { dueSince } from '../../documents/workflow/installments.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -51,7 +51,7 @@ export async function getSupplier(ctx: ReadContext, chosen: Chosen): Promise<Sup
     emissao: issuedAt,
   })
   const establishments = [...Map.groupBy(names, ({ taxId }) => taxId)]
-  const { waiting } = await readBacklog({ db }, workspaceId)
+  const waiting = await countWaiting({ db }, workspaceId)
   return {
     raiz: issuer,
     nome: last.name,

@@ -11,7 +11,7 @@ import { formatCnpj } from '@vigia/dfe/cnpj'
 import { familyOf } from '@vigia/dfe/families/lookup'
 import { z } from 'zod'
 import { listCompanies } from '../../companies/companies.ts'
-import { readBacklog } from '../../documents/unread.ts'
+import { countWaiting } from '../../documents/unread.ts'
 import { readDue } from '../../documents/workflow/agenda.ts'
 import { readNews } from '../../insights/alerts/news.ts'
 import { readReport, titleOf } from '../../insights/reports/reports.ts'
@@ -231,7 +231,7 @@ const writeReport: Write = async (ctx, workspaceId, { accountId, report }, { com
   const { subject, group, companyId, publicId } = found
   const question = { subject, group, from: month, to: month, companyId: companyId ?? undefined, text: '' }
   const { linhas, demais, total } = await readReport(ctx, workspaceId, question, 1)
-  const { waiting } = await readWorkspace(ctx, workspaceId, (inside) => readBacklog(inside, workspaceId))
+  const waiting = await readWorkspace(ctx, workspaceId, (inside) => countWaiting(inside, workspaceId))
   if (total.valor === 0 && total.anterior === 0 && total.anoAnterior === 0) return null
   const { publicUrl } = ctx.config
   const title = titleOf(found)

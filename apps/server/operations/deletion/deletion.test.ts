@@ -190,7 +190,6 @@ describe('a deletion', () => {
         sql`insert into alert_known (workspace_id, document_id, company_id, until, said_by, rule, company_base, issuer_base)
             select workspace_id, id, company_id, now(), 1, '', '', '' from document`,
         sql`insert into alert_setting (workspace_id) values (${workspaceId})`,
-        sql`insert into content_position (workspace_id, version) values (${workspaceId}, 0)`,
         sql`insert into product (workspace_id, issuer, code, name, ncm, unit, bare) values (${workspaceId}, '', '', '', '', '', '')`,
         sql`insert into document_facts (workspace_id, document_id, company_id, type, chave, purchase, standing, counted, month, at, cents, company_base, issuer_base, findings, facts, sums)
             select workspace_id, id, company_id, type, chave, true, true, true, now(), now(), 0, '', '', 0, '{}', '{}' from document on conflict do nothing`,
