@@ -1,6 +1,5 @@
 import {
   countOutsidePeriod,
-  type DocumentDetail,
   type DocumentFilter,
   downloadExport,
   downloadPrint,
@@ -17,12 +16,10 @@ import {
   printDanfe,
   printDocumentEvent,
   printDocuments,
-  type Reform,
   type reformFilters,
   selectDocuments,
   selectionMax,
   suggestIssuers,
-  type TimelineEntry,
 } from '@vigia/contract/documents'
 import { formatCount } from '@vigia/contract/text'
 import { alertBands, reportLine } from '@vigia/contract/workspace'
@@ -41,16 +38,13 @@ import type { Counted, Criteria, DueFilter, Mark, Order, ReformFilter } from './
 import { countOutside, pageSize, searchDocuments, selectIds } from './list/list.ts'
 import { toRow } from './list/rows.ts'
 import { getDetails } from './panel/details.ts'
-import type { ReformSaid } from './panel/reform-texts.ts'
-import type { PanelFact, PanelItem } from './panel/texts.ts'
-import type { ReadSent, TimelineRow } from './panel/timeline.ts'
+import type { ReadSent } from './panel/timeline.ts'
 import { printDocument, printEvent } from './print/printing.ts'
 import { noteRead } from './reads.ts'
 import { findIssuers } from './search/suggestions.ts'
-import { eventProofSentences, holds } from './signatures/proof.ts'
 import { agendaRoutes } from './workflow/agenda.ts'
 import { installmentRoutes } from './workflow/installments.ts'
-import { listRemarks, remarkRoutes } from './workflow/remarks.ts'
+import { remarkRoutes } from './workflow/remarks.ts'
 import { viewRoutes } from './workflow/views.ts'
 
 export const documentRoutes = (readSent: ReadSent) => [
@@ -107,34 +101,9 @@ export const documentRoutes = (readSent: ReadSent) => [
     return { data: { emitentes: found.map(({ name, tax_id }) => ({ nome: name, cnpjCpf: tax_id })) } }
   }),
 
-  handle(getDocument, async (ctx, { params, session }) => {
-    const { workspaceId } = session
-    const details = await getDetails(ctx, workspaceId, params.idDfe, readSent)
-    const { row, name, sections, items, related, timeline, missing } = details
-    return {
-      data: {
-        documento: toRow(row, workspaceId, ctx.ids),
-        nome: name,
-        secoes: sections.map(({ title, facts }) => ({
-          titulo: title,
-          campos: facts.map(toFact),
-        })),
-        itens: items.map(toItem),
-        relacionados: related.map(({ relation, chave, family, id }) => ({
-          relacao: relation,
-          chave,
-          tipo: family === 'other' ? ('outro' as const) : family,
-          idDfe: id === null ? null : ctx.ids.encode(workspaceId, id),
-        })),
-        anotacoes: await readWorkspace(ctx, workspaceId, ({ db }) =>
-          listRemarks({ db, ids: ctx.ids }, session, row.id),
-        ),
-        historico: timeline.map(toEntry),
-        falta: missing,
-        reforma: details.reform && toReform(details.reform),
-      },
-    }
-  }),
+  handle(getDocument, async (ctx, { params, session }) => ({
+    data: await getDetails(ctx, session, params.idDfe, readSent),
+  })),
   handle(downloadXml, async (ctx, { params, session, caller }) => {
     const { chave, ...file } = await getXml(ctx, session.workspaceId, params.idDfe)
     await noteRead(ctx, session, caller, `Baixou o XML do documento ${chave}.`)
@@ -269,77 +238,4 @@ const orderings = { data: 'issued', valor: 'amount', chegada: 'arrived', prazo: 
 
 function orderOf({ Ordem, Sentido }: { Ordem: ListOrder; Sentido?: 'asc' | 'desc' | undefined }): Order {
   return { by: orderings[Ordem], ascending: (Sentido ?? listOrders[Ordem]) === 'asc' }
-}
-
-function toItem(item: PanelItem): DocumentDetail['itens'][number] {
-  return {
-    numero: item.number,
-    codigo: item.code,
-    descricao: item.description,
-    quantidade: item.quantity,
-    unidade: item.unit,
-    valorUnitario: item.unitValue,
-    // A value that is no number becomes 0.
-    valor: /^-?\d+(\.\d+)?$/.test(item.value) ? Number(item.value) : 0,
-    detalhe: item.detail,
-  }
-}
-
-const toFact = ({ label, value }: PanelFact) => ({ rotulo: label, valor: value })
-
-function toReform({ presence, notice, items, totals, findings }: ReformSaid): Reform {
-  return {
-    presenca: presence,
-    aviso: notice,
-    itens: items.map((item) => ({
-      numero: item.number,
-      descricao: item.description,
-      CST: item.CST,
-      cClassTrib: item.cClassTrib,
-      base: item.base,
-      ibsEstado: item.ibsState,
-      ibsMunicipio: item.ibsCity,
-      cbs: item.cbs,
-      is: item.is,
-      campos: item.facts.map(toFact),
-    })),
-    totais: totals.map(toFact),
-    achados: findings.map(({ code, item, sentence }) => ({ codigo: code, item: item ?? null, frase: sentence })),
-  }
-}
-
-const origins = { arrival: 'chegada', authority: 'sefaz', sending: 'envio' } as const
-const states = {
-  registered: 'registrado',
-  sending: 'em-envio',
-  asked: 'aguarda-segunda-pessoa',
-  refused: 'recusado',
-  undone: 'desfeito',
-  unconfirmed: 'sem-confirmacao',
-} as const
-
-function toEntry({
-  at,
-  tpEvento,
-  description,
-  author,
-  origin,
-  state,
-  text,
-  protocol,
-  eventId,
-  proof,
-}: TimelineRow): TimelineEntry {
-  return {
-    quando: at.toISOString(),
-    tpEvento,
-    descricao: description,
-    autor: author,
-    origem: origins[origin],
-    situacao: states[state],
-    texto: text,
-    protocolo: protocol,
-    idEvento: eventId,
-    conferencia: proof && { confere: holds(proof), texto: eventProofSentences[proof] },
-  }
 }

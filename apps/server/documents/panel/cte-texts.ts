@@ -14,6 +14,7 @@ import {
   reais,
   type Section,
   section,
+  valueOfItem,
 } from './texts.ts'
 
 const partyTitles: Record<CteParty['group'], string> = {
@@ -128,14 +129,14 @@ export function cteItems({ Comp, det, infEspecie }: CteDetails): PanelItem[] {
       : infEspecie.length > 0
         ? infEspecie.map((one) => [speciesName(one), one.vEspecie])
         : Comp.map((one) => [one.xNome ?? 'Frete', one.vComp])
-  return lines.map(([description, value], index) => ({
-    number: index + 1,
-    code: '',
-    description,
-    quantity: '',
-    unit: '',
-    unitValue: '',
-    value: value ?? '0',
-    detail: '',
+  return lines.map(([descricao, value], index) => ({
+    numero: index + 1,
+    codigo: '',
+    descricao,
+    quantidade: '',
+    unidade: '',
+    valorUnitario: '',
+    valor: valueOfItem(value),
+    detalhe: '',
   }))
 }

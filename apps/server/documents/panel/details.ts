@@ -1,46 +1,31 @@
-import type { FamilyId } from '@vigia/dfe/families/id'
+import type { DocumentDetail } from '@vigia/contract/documents'
 import { familyById, keyOf, parseKey } from '@vigia/dfe/families/lookup'
 import { type RawBuilder, sql } from 'kysely'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
 import type { Context, Database } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
+import type { Session } from '../../platform/http/session.ts'
 import { createThreads, defaultThreads, ThreadError } from '../../platform/threads.ts'
 import { getFile, readEventFiles } from '../files.ts'
 import { missingText } from '../list/missing.ts'
-import { type DocumentListRow, readRows } from '../list/rows.ts'
+import { type DocumentListRow, readRows, toRow } from '../list/rows.ts'
+import { listRemarks } from '../workflow/remarks.ts'
 import { toldEvents } from './event-texts.ts'
-import type { ReformSaid } from './reform-texts.ts'
 import type { Files, Said } from './said.ts'
-import { numberText, type PanelItem, type Section } from './texts.ts'
-import { type ReadSent, readTimeline, type TimelineRow } from './timeline.ts'
+import { numberText } from './texts.ts'
+import { type ReadSent, readTimeline } from './timeline.ts'
 
-interface RelatedDocument {
-  relation: string
-  chave: string
-  family: FamilyId | 'other'
-  /** Null: it is not in this workspace, or hidden there. */
-  id: bigint | null
-}
-
-interface Details {
-  row: DocumentListRow
-  name: string
-  sections: Section[]
-  items: PanelItem[]
-  related: RelatedDocument[]
-  timeline: TimelineRow[]
-  missing: string | null
-  reform: ReformSaid | null
-}
+type RelatedDocument = DocumentDetail['relacionados'][number]
 
 /** Contents, history and related documents of a document. Refuses ids like `getFile`. */
 export async function getDetails(
   ctx: Pick<Context, 'db' | 'ids'>,
-  workspaceId: number,
+  session: Session,
   publicId: string,
   readSent: ReadSent,
-): Promise<Details> {
+): Promise<DocumentDetail> {
+  const { workspaceId } = session
   const file = await getFile(ctx, workspaceId, publicId)
   // No connection waits for a thread. Documents stay, so what follows finds it again.
   const events = await readWorkspace(ctx, workspaceId, ({ db }) => readEventFiles(db, workspaceId, file, toldEvents))
@@ -54,12 +39,13 @@ export async function getDetails(
     names.set(taxId, row!.issuer_name)
     names.set(cnpj, row!.company_name)
     return {
-      row: row!,
-      name: nameOf(row!, taxId),
-      sections,
-      items,
-      related: await readRelated(ctx.db, workspaceId, row!, references),
-      timeline: await readTimeline(ctx.db, workspaceId, {
+      documento: toRow(row!, workspaceId, ctx.ids),
+      nome: nameOf(row!, taxId),
+      secoes: sections,
+      itens: items,
+      relacionados: await readRelated(ctx, workspaceId, row!, references),
+      anotacoes: await listRemarks(ctx, session, row!.id),
+      historico: await readTimeline(ctx.db, workspaceId, {
         row: row!,
         receivedAt: file.received_at,
         names,
@@ -68,8 +54,8 @@ export async function getDetails(
         sent: await readSent(ctx.db, workspaceId, row!),
         texts: said.events,
       }),
-      missing: missingText(row!, new Date()),
-      reform,
+      falta: missingText(row!, new Date()),
+      reforma: reform,
     }
   })
 }
@@ -122,14 +108,14 @@ async function readParties(db: Database, workspaceId: number, id: bigint) {
 }
 
 // A chave of 44 positions may be of a kind of document that the authority does not deliver: MDF-e, NFC-e, CF-e.
-function familyCited(chave: string): RelatedDocument['family'] {
+function familyCited(chave: string): RelatedDocument['tipo'] {
   const key = parseKey(chave)
-  if (!key || (key.model !== null && !familyById(key.family).models.includes(key.model))) return 'other'
+  if (!key || (key.model !== null && !familyById(key.family).models.includes(key.model))) return 'outro'
   return key.family
 }
 
 async function readRelated(
-  db: Database,
+  { db, ids }: Pick<Context, 'db' | 'ids'>,
   workspaceId: number,
   { company_id, chave }: DocumentListRow,
   named: Said['references'],
@@ -145,10 +131,10 @@ async function readRelated(
   const later = await find(sql`d.corrects = ${chave}`)
   const cited = named.filter((reference) => reference.chave !== chave)
   const found = cited.length > 0 ? await find(sql`d.chave = any (${cited.map((one) => one.chave)}::text[])`) : []
-  const related = (relation: string, chave: string, here: typeof found): RelatedDocument => {
+  const related = (relacao: string, chave: string, here: typeof found): RelatedDocument => {
     // Prefer the copy of the same company when several have the document.
     const best = here.find((one) => one.company_id === company_id) ?? here[0]
-    return { relation, chave, family: familyCited(chave), id: best?.id ?? null }
+    return { relacao, chave, tipo: familyCited(chave), idDfe: best ? ids.encode(workspaceId, best.id) : null }
   }
   const corrections = Map.groupBy(later, (one) => one.chave)
   return [

@@ -16,6 +16,7 @@ import {
   type Section,
   section,
   unitReais,
+  valueOfItem,
 } from './texts.ts'
 
 const nfeTexts = {
@@ -163,14 +164,14 @@ function transport({ transp, transporta, veicTransp, vol }: NfeDetails): Labelle
 
 export function nfeItems({ det }: NfeDetails): PanelItem[] {
   return det.map((item, index) => ({
-    number: Number.parseInt(item.nItem ?? '', 10) || index + 1,
-    code: item.prod.cProd ?? '',
-    description: item.prod.xProd ?? '',
-    quantity: amountText(item.prod.qCom) ?? '',
-    unit: item.prod.uCom ?? '',
-    unitValue: unitReais(item.prod.vUnCom) ?? '',
-    value: item.prod.vProd ?? '0',
-    detail: itemDetail(item),
+    numero: Number.parseInt(item.nItem ?? '', 10) || index + 1,
+    codigo: item.prod.cProd ?? '',
+    descricao: item.prod.xProd ?? '',
+    quantidade: amountText(item.prod.qCom) ?? '',
+    unidade: item.prod.uCom ?? '',
+    valorUnitario: unitReais(item.prod.vUnCom) ?? '',
+    valor: valueOfItem(item.prod.vProd),
+    detalhe: itemDetail(item),
   }))
 }
 

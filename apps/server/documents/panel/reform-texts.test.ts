@@ -1,11 +1,12 @@
+import type { Reform } from '@vigia/contract/documents'
 import { readDetails } from '@vigia/dfe/read'
 import { describe, expect, test } from 'vitest'
 import { cteProc, evento, nfeProc, resNFe } from '../testing.ts'
 import { eventText } from './event-texts.ts'
-import { type ReformSaid, reformOf } from './reform-texts.ts'
+import { reformOf } from './reform-texts.ts'
 
 const bytes = (xml: string) => new TextEncoder().encode(xml)
-const said = (xml: string): ReformSaid | null => reformOf(readDetails(bytes(xml))!)
+const said = (xml: string): Reform | null => reformOf(readDetails(bytes(xml))!)
 
 const item = (nItem: number, groups = '') =>
   `<det nItem="${nItem}"><prod><cProd>A</cProd><xProd>PAPEL</xProd><vProd>100.00</vProd></prod><imposto>${groups}</imposto></det>`
@@ -30,7 +31,7 @@ describe('whether a document has IBS and CBS', () => {
     ['a summary', resNFe(), 'so-resumo'],
     ['a CT-e without it', cteProc(), 'sem'],
   ])('%s', (_, xml, presence) => {
-    expect(said(xml)?.presence).toBe(presence)
+    expect(said(xml)?.presenca).toBe(presence)
   })
 
   test('nothing is said of a document before 2026 that says nothing', () => {
@@ -40,22 +41,22 @@ describe('whether a document has IBS and CBS', () => {
 })
 
 test('values of 2026 are called informative, and of a test before it too', () => {
-  expect(said(note(item(1, taxed())))?.notice).toMatch(/^Informativo em 2026: .*não se pagam nem se aproveitam/)
-  expect(said(note(item(1, taxed()), { issuedAt: '2025-11-10T10:00:00-03:00' }))?.notice).toMatch(/anterior a 2026/)
+  expect(said(note(item(1, taxed())))?.aviso).toMatch(/^Informativo em 2026: .*não se pagam nem se aproveitam/)
+  expect(said(note(item(1, taxed()), { issuedAt: '2025-11-10T10:00:00-03:00' }))?.aviso).toMatch(/anterior a 2026/)
 })
 
 test('an item says its codes, base, rates, reductions, deferral and values', () => {
   const more =
     '<gDif><pDif>50.0000</pDif><vDif>0.05</vDif></gDif><gRed><pRedAliq>60.0000</pRedAliq><pAliqEfet>0.0400</pAliqEfet></gRed>'
-  const [first] = said(note(item(1, taxed({ cst: '200', more }))))!.items
-  expect(first).toMatchObject({ number: 1, description: 'PAPEL', CST: '200', cClassTrib: '200001' })
-  expect([first!.base, first!.ibsState, first!.ibsCity, first!.cbs].map(plain)).toEqual([
+  const [first] = said(note(item(1, taxed({ cst: '200', more }))))!.itens
+  expect(first).toMatchObject({ numero: 1, descricao: 'PAPEL', CST: '200', cClassTrib: '200001' })
+  expect([first!.base, first!.ibsEstado, first!.ibsMunicipio, first!.cbs].map(plain)).toEqual([
     'R$ 100,00',
     'R$ 0,10',
     'R$ 0,00',
     'R$ 0,90',
   ])
-  expect(first!.facts.map(({ label, value }) => plain(`${label}: ${value}`))).toEqual([
+  expect(first!.campos.map(({ rotulo, valor }) => plain(`${rotulo}: ${valor}`))).toEqual([
     'IBS do estado: 0,1%, redução de 60%, alíquota efetiva de 0,04%, diferimento de R$ 0,05 (50%)',
     'IBS do município: 0%',
     'CBS: 0,9%',
@@ -63,15 +64,15 @@ test('an item says its codes, base, rates, reductions, deferral and values', () 
 })
 
 test('a code outside the table is said with the day of the table, and findings come in words', () => {
-  const { items, findings } = said(note(item(1, taxed({ cst: '999' }))))!
-  expect(items[0]!.facts[0]).toEqual({ label: 'Código', value: 'fora da tabela de 08/10/2026' })
-  expect(findings.map(({ code }) => code)).toEqual(['rt-codigo'])
-  expect(said(note(item(1, taxed({ rate: '8.8000' }))))!.findings[0]!.sentence).toMatch(/pCBS de 8,8/)
+  const { itens, achados } = said(note(item(1, taxed({ cst: '999' }))))!
+  expect(itens[0]!.campos[0]).toEqual({ rotulo: 'Código', valor: 'fora da tabela de 08/10/2026' })
+  expect(achados.map(({ codigo }) => codigo)).toEqual(['rt-codigo'])
+  expect(said(note(item(1, taxed({ rate: '8.8000' }))))!.achados[0]!.frase).toMatch(/pCBS de 8,8/)
 })
 
 test('a nota de crédito says why it was written', () => {
   const xml = note(item(1, taxed()), { finNFe: '5' }).replace('<finNFe>', '<tpNFCredito>04</tpNFCredito><finNFe>')
-  expect(said(xml)!.totals).toContainEqual({ label: 'Finalidade', value: 'Nota de crédito: redução de valores' })
+  expect(said(xml)!.totais).toContainEqual({ rotulo: 'Finalidade', valor: 'Nota de crédito: redução de valores' })
 })
 
 describe('an event of the reform', () => {

@@ -1,6 +1,6 @@
-import { findingsOf, type ReformFinding } from '@vigia/checks/reform/findings'
+import { findingsOf } from '@vigia/checks/reform/findings'
 import { creditNotes, debitNotes, inForceFrom, situations, tableDay, testYears } from '@vigia/checks/reform/tables'
-import type { ReformPresence } from '@vigia/contract/documents'
+import type { Reform, ReformPresence } from '@vigia/contract/documents'
 import { cte } from '@vigia/dfe/families/cte'
 import { nfe } from '@vigia/dfe/families/nfe'
 import {
@@ -12,52 +12,31 @@ import {
   type ReformContents,
 } from '@vigia/dfe/read'
 import { date, joined, percent } from '@vigia/print/formats'
-import { amountText, type LabelledValue, notZero, type PanelFact, reais, section, unitReais } from './texts.ts'
+import { amountText, factsOf, type LabelledValue, notZero, reais, type Section, unitReais } from './texts.ts'
 
-/** IBS, CBS and IS of an item of an NF-e, or of a CT-e as a whole, for people. */
-export interface ReformItem {
-  /** nItem; 0 is the whole CT-e. */
-  number: number
-  description: string
-  CST: string
-  cClassTrib: string
-  /** Empty where the document says nothing. */
-  base: string
-  ibsState: string
-  ibsCity: string
-  cbs: string
-  is: string
-  facts: PanelFact[]
-}
-
-export interface ReformSaid {
-  presence: ReformPresence
-  /** Warning about the meaning of the values; null: the year needs none. */
-  notice: string | null
-  /** Only those that have a group of the reform. */
-  items: ReformItem[]
-  totals: PanelFact[]
-  findings: ReformFinding[]
-}
+type ReformItem = Reform['itens'][number]
 
 /** IBS, CBS and IS of a document with what does not fit in them; null of one that is older than the reform and says nothing of it. */
-export function reformOf(said: NfeDetails | CteDetails): ReformSaid | null {
+export function reformOf(said: NfeDetails | CteDetails): Reform | null {
   const day = said.ide.dhEmi?.slice(0, 10) ?? ''
   const contents = contentsOf(said)
-  if (contents === null) return day < inForceFrom ? null : { ...nothing, presence: 'so-resumo' }
-  const presence = presenceOf(contents, day)
-  const items = contents.type === nfe.id ? nfeItems(contents) : cteItems(contents)
-  if (items.length === 0 && day < inForceFrom) return null
+  if (contents === null) return day < inForceFrom ? null : { ...nothing, presenca: 'so-resumo' }
+  const itens = contents.type === nfe.id ? nfeItems(contents) : cteItems(contents)
+  if (itens.length === 0 && day < inForceFrom) return null
   return {
-    presence,
-    notice: items.length > 0 ? noticeOf(day) : null,
-    items,
-    totals: items.length > 0 ? totalsOf(contents) : [],
-    findings: findingsOf(contents),
+    presenca: presenceOf(contents, day),
+    aviso: itens.length > 0 ? noticeOf(day) : null,
+    itens,
+    totais: itens.length > 0 ? totalsOf(contents) : [],
+    achados: findingsOf(contents).map(({ code, item, sentence }) => ({
+      codigo: code,
+      item: item ?? null,
+      frase: sentence,
+    })),
   }
 }
 
-const nothing: Omit<ReformSaid, 'presence'> = { notice: null, items: [], totals: [], findings: [] }
+const nothing: Omit<Reform, 'presenca'> = { aviso: null, itens: [], totais: [], achados: [] }
 
 function noticeOf(day: string): string | null {
   if (day < inForceFrom) return 'Informativo: o documento é anterior a 2026, e o que ele diz de IBS e CBS era um teste.'
@@ -78,26 +57,26 @@ function nfeItems({ items, gCompraGov }: NfeContents): ReformItem[] {
     const lines = [...groupLines(item), ...selectiveLines(item.IS), ...purchaseLines(gCompraGov)]
     const { IBSCBS, IS } = item
     if (IBSCBS === undefined && IS === undefined) return []
-    return { ...itemOf(item, lines), number: item.nItem, description: item.prod.xProd ?? '', is: reais(IS?.vIS) ?? '' }
+    return { ...itemOf(item, lines), numero: item.nItem, descricao: item.prod.xProd ?? '', is: reais(IS?.vIS) ?? '' }
   })
 }
 
 function cteItems(contents: CteContents): ReformItem[] {
   if (contents.IBSCBS === undefined) return []
   const lines = [...groupLines(contents), ...purchaseLines(contents.gCompraGov)]
-  return [{ ...itemOf(contents, lines), number: 0, description: 'O serviço', is: '' }]
+  return [{ ...itemOf(contents, lines), numero: 0, descricao: 'O serviço', is: '' }]
 }
 
-function itemOf(groups: ReformContents, lines: LabelledValue[]): Omit<ReformItem, 'number' | 'description' | 'is'> {
+function itemOf(groups: ReformContents, lines: LabelledValue[]): Omit<ReformItem, 'numero' | 'descricao' | 'is'> {
   const { IBSCBS, gIBSUF, gIBSMun, gCBS } = groups
   return {
     CST: IBSCBS?.CST ?? '',
     cClassTrib: IBSCBS?.cClassTrib ?? '',
     base: reais(IBSCBS?.vBC) ?? '',
-    ibsState: reais(gIBSUF?.vIBSUF) ?? '',
-    ibsCity: reais(gIBSMun?.vIBSMun) ?? '',
+    ibsEstado: reais(gIBSUF?.vIBSUF) ?? '',
+    ibsMunicipio: reais(gIBSMun?.vIBSMun) ?? '',
     cbs: reais(gCBS?.vCBS ?? IBSCBS?.vCBS) ?? '',
-    facts: section('', lines).flatMap(({ facts }) => facts),
+    campos: factsOf(lines),
   }
 }
 
@@ -257,7 +236,7 @@ function purchaseLines(purchase: NfeContents['gCompraGov']): LabelledValue[] {
   ]
 }
 
-function totalsOf(contents: NfeContents | CteContents): PanelFact[] {
+function totalsOf(contents: NfeContents | CteContents): Section['campos'] {
   if (contents.type === cte.id) {
     const { IBSCBS, gIBSUF, gIBSMun, gCBS } = contents
     return factsOf([
@@ -296,8 +275,6 @@ function totalsOf(contents: NfeContents | CteContents): PanelFact[] {
     ['Total com IBS, CBS e IS', reais(sums.vNFTot)],
   ])
 }
-
-const factsOf = (lines: LabelledValue[]): PanelFact[] => section('', lines).flatMap(({ facts }) => facts)
 
 function kindText(name: string, kinds: typeof creditNotes, code: string | undefined): string {
   if (code === undefined) return name

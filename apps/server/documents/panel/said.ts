@@ -1,9 +1,10 @@
+import type { Reform } from '@vigia/contract/documents'
 import { nfe } from '@vigia/dfe/families/nfe'
 import { type CteDetails, type NfeDetails, readDetails } from '@vigia/dfe/read'
 import { cteItems, cteSections } from './cte-texts.ts'
 import { eventText } from './event-texts.ts'
 import { nfeItems, nfeSections } from './nfe-texts.ts'
-import { type ReformSaid, reformOf } from './reform-texts.ts'
+import { reformOf } from './reform-texts.ts'
 import { type PanelItem, type Section, section } from './texts.ts'
 
 export interface Said {
@@ -13,7 +14,7 @@ export interface Said {
   names: Map<string, string>
   protocol: string | null
   /** Null of a document before the reform that says nothing of it. */
-  reform: ReformSaid | null
+  reform: Reform | null
   events: Map<string, string>
 }
 

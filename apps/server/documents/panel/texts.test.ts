@@ -16,9 +16,9 @@ const itemsOf = (said: NfeDetails | CteDetails) => (said.type === 'nfe' ? nfeIte
 /** Section by section, "label: value". */
 const told = (sections: Section[]) =>
   Object.fromEntries(
-    sections.map(({ title, facts }) => [
-      title,
-      facts.map(({ label, value }) => `${label}: ${value.replace(/\u00a0/g, ' ')}`),
+    sections.map(({ titulo, campos }) => [
+      titulo,
+      campos.map(({ rotulo, valor }) => `${rotulo}: ${valor.replace(/\u00a0/g, ' ')}`),
     ]),
   )
 
@@ -29,11 +29,11 @@ const samples = folder
 
 function expectReadable(said: NfeDetails | CteDetails, about: string): void {
   const sections = sectionsOf(said)
-  expect(new Set(sections.map(({ title }) => title)).size, about).toBe(sections.length)
-  for (const { label, value } of sections.flatMap(({ facts }) => facts)) {
-    expect(label, about).toMatch(/\S/)
-    expect(value, about).toMatch(/\S/)
-    expect(`${label} ${value}`, about).not.toMatch(/\bundefined\b|\bNaN\b|\bnull\b/)
+  expect(new Set(sections.map(({ titulo }) => titulo)).size, about).toBe(sections.length)
+  for (const { rotulo, valor } of sections.flatMap(({ campos }) => campos)) {
+    expect(rotulo, about).toMatch(/\S/)
+    expect(valor, about).toMatch(/\S/)
+    expect(`${rotulo} ${valor}`, about).not.toMatch(/\bundefined\b|\bNaN\b|\bnull\b/)
   }
   for (const item of itemsOf(said)) expect(Object.values(item).join(), about).not.toMatch(/\bundefined\b|\bNaN\b/)
   expect(JSON.stringify(reformOf(said)), about).not.toMatch(/\bundefined\b|\bNaN\b|: ?,|, ?,/)
@@ -87,14 +87,14 @@ describe.runIf(samples.length > 0)('every sample', () => {
     )
     expect(told(sectionsOf(said)).Identificação).toContain('Finalidade: Nota de crédito')
     expect(itemsOf(said)[0]).toEqual({
-      number: 1,
-      code: '03280',
-      description: 'ATRAZINA ACLAMADOBR 20LTS-ONU 3082',
-      quantity: '1',
-      unit: 'BD',
-      unitValue: 'R$\u00a01.000,00',
-      value: '1000.00',
-      detail: 'NCM 3808.93.23 · CFOP 1102 · IBS R$\u00a00,40 · CBS R$\u00a03,60',
+      numero: 1,
+      codigo: '03280',
+      descricao: 'ATRAZINA ACLAMADOBR 20LTS-ONU 3082',
+      quantidade: '1',
+      unidade: 'BD',
+      valorUnitario: 'R$\u00a01.000,00',
+      valor: 1000,
+      detalhe: 'NCM 3808.93.23 · CFOP 1102 · IBS R$\u00a00,40 · CBS R$\u00a03,60',
     })
   })
 
@@ -112,7 +112,7 @@ describe.runIf(samples.length > 0)('every sample', () => {
       ],
       'Valores do frete': ['Total do serviço: R$ 50,00', 'A receber: R$ 50,00', 'ICMS: Simples Nacional'],
     })
-    expect(itemsOf(said)).toMatchObject([{ description: 'FRETE VALOR', value: '50.00' }])
+    expect(itemsOf(said)).toMatchObject([{ descricao: 'FRETE VALOR', valor: 50 }])
   })
 
   test.each([
@@ -121,8 +121,8 @@ describe.runIf(samples.length > 0)('every sample', () => {
     ['cte/procCTe-v1.04-complementar.xml', 'Remetente (paga o frete)', 'TRANSPORTE'],
   ])('%s: who pays, and for what', (file, title, description) => {
     const said = readDetails(readFileSync(join(folder!, file)))!
-    expect(sectionsOf(said).map((section) => section.title)).toContain(title)
-    expect(itemsOf(said)[0]).toMatchObject({ description })
+    expect(sectionsOf(said).map((section) => section.titulo)).toContain(title)
+    expect(itemsOf(said)[0]).toMatchObject({ descricao: description })
   })
 })
 

@@ -1,35 +1,27 @@
+import type { DocumentDetail } from '@vigia/contract/documents'
 import { formatInteger } from '@vigia/contract/text'
 import type { Fields } from '@vigia/dfe/read'
 import { cep, date, dateTime, joined, money, phone, quantity, taxId } from '@vigia/print/formats'
 
-export interface PanelFact {
-  label: string
-  value: string
-}
-
-export interface Section {
-  title: string
-  facts: PanelFact[]
-}
+export type Section = DocumentDetail['secoes'][number]
 
 /** A line of what was sold, carried or charged. */
-export interface PanelItem {
-  number: number
-  code: string
-  description: string
-  quantity: string
-  unit: string
-  unitValue: string
-  value: string
-  /** NCM, CFOP and the like, in one line. */
-  detail: string
-}
+export type PanelItem = DocumentDetail['itens'][number]
 
 export type LabelledValue = readonly [label: string, value: string | undefined]
 
-export function section(title: string, lines: readonly LabelledValue[]): Section[] {
-  const facts = lines.flatMap(([label, value]) => (value ? [{ label, value }] : []))
-  return facts.length > 0 ? [{ title, facts }] : []
+export function section(titulo: string, lines: readonly LabelledValue[]): Section[] {
+  const campos = factsOf(lines)
+  return campos.length > 0 ? [{ titulo, campos }] : []
+}
+
+export function factsOf(lines: readonly LabelledValue[]): Section['campos'] {
+  return lines.flatMap(([rotulo, valor]) => (valor ? [{ rotulo, valor }] : []))
+}
+
+/** The value of an item; 0 when it is no number. */
+export function valueOfItem(text: string | undefined): number {
+  return /^-?\d+(\.\d+)?$/.test(text ?? '') ? Number(text) : 0
 }
 
 /** R$ 1.234,56, with a space that does not break; text that is not a number is returned unchanged. */

@@ -1,3 +1,4 @@
+import type { TimelineEntry } from '@vigia/contract/documents'
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
 import { cte } from '@vigia/dfe/families/cte'
 import { familyOf } from '@vigia/dfe/families/lookup'
@@ -10,20 +11,7 @@ import type { Database } from '../../platform/context.ts'
 import { type Service, serviceOf } from '../../platform/service.ts'
 import { eventId } from '../files.ts'
 import { type DocumentListRow, eventName } from '../list/rows.ts'
-
-export interface TimelineRow {
-  at: Date
-  tpEvento: number | null
-  description: string
-  author: string
-  origin: 'arrival' | 'authority' | 'sending'
-  state: 'registered' | 'sending' | 'asked' | 'refused' | 'undone' | 'unconfirmed'
-  text: string | null
-  protocol: string | null
-  /** Id of an event whose registration is here with its text. */
-  eventId: string | null
-  proof: Proof | null
-}
+import { eventProofSentences, holds } from '../signatures/proof.ts'
 
 interface TimelineSource {
   row: DocumentListRow
@@ -38,7 +26,11 @@ interface TimelineSource {
   texts: ReadonlyMap<string, string>
 }
 
-export async function readTimeline(db: Database, workspaceId: number, subject: TimelineSource): Promise<TimelineRow[]> {
+export async function readTimeline(
+  db: Database,
+  workspaceId: number,
+  subject: TimelineSource,
+): Promise<TimelineEntry[]> {
   const { company_id, chave } = subject.row
   const { rows: received } = await sql<ReceivedEvent>`
     select * from document_event
@@ -54,7 +46,7 @@ export async function readTimeline(db: Database, workspaceId: number, subject: T
   const registrations = received.filter((event) => !delivered.has(event)).map((event) => registration(event, subject))
   const all = [...arrivals(subject), ...authorization(subject), ...registrations, ...sendings]
   // At the same moment, the later entry of the list happened later.
-  return all.reverse().sort((a, b) => b.at.getTime() - a.at.getTime())
+  return all.reverse().sort((a, b) => (a.quando < b.quando ? 1 : a.quando > b.quando ? -1 : 0))
 }
 
 interface ReceivedEvent {
@@ -104,18 +96,18 @@ function isSame(received: ReceivedEvent, sent: SentEvent, cnpj: string): boolean
   return rank > 0 && tp_evento === sent.tp_evento && sequence === sent.sequence && author === cnpj
 }
 
-function arrivals({ row, receivedAt }: TimelineSource): TimelineRow[] {
-  const arrival = (at: Date, description: string): TimelineRow => ({
-    at,
+function arrivals({ row, receivedAt }: TimelineSource): TimelineEntry[] {
+  const arrival = (at: Date, descricao: string): TimelineEntry => ({
+    quando: at.toISOString(),
     tpEvento: null,
-    description,
-    author: 'SEFAZ',
-    origin: 'arrival',
-    state: 'registered',
-    text: null,
-    protocol: null,
-    eventId: null,
-    proof: null,
+    descricao,
+    autor: 'SEFAZ',
+    origem: 'chegada',
+    situacao: 'registrado',
+    texto: null,
+    protocolo: null,
+    idEvento: null,
+    conferencia: null,
   })
   if (!row.complete) return [arrival(row.created_at, 'Chegou o resumo')]
   const { id, name, feminine, summary } = familyOf(row.type)
@@ -126,40 +118,40 @@ function arrivals({ row, receivedAt }: TimelineSource): TimelineRow[] {
     : [arrival(row.created_at, whole)]
 }
 
-function authorization({ row, protocol }: TimelineSource): TimelineRow[] {
+function authorization({ row, protocol }: TimelineSource): TimelineEntry[] {
   if (row.authorized_at === null) return []
   return [
     {
-      at: row.authorized_at,
+      quando: row.authorized_at.toISOString(),
       tpEvento: null,
-      description: row.base_status === status.denied ? 'Uso denegado' : 'Autorização de uso',
-      author: row.issuer_name,
-      origin: 'authority',
-      state: row.base_status === status.denied ? 'refused' : 'registered',
-      text: null,
-      protocol,
-      eventId: null,
-      proof: null,
+      descricao: row.base_status === status.denied ? 'Uso denegado' : 'Autorização de uso',
+      autor: row.issuer_name,
+      origem: 'sefaz',
+      situacao: row.base_status === status.denied ? 'recusado' : 'registrado',
+      texto: null,
+      protocolo: protocol,
+      idEvento: null,
+      conferencia: null,
     },
   ]
 }
 
-function registration(event: ReceivedEvent, subject: TimelineSource): TimelineRow {
+function registration(event: ReceivedEvent, subject: TimelineSource): TimelineEntry {
   const unregistered = event.rank === 0
   return {
-    at: event.registered_at,
+    quando: event.registered_at.toISOString(),
     tpEvento: event.tp_evento,
-    description: event.known ? eventName(serviceOf(event.type), event.tp_evento) : event.description,
-    author: authorName(event, subject),
-    origin: 'authority',
-    state: unregistered ? 'refused' : event.undone ? 'undone' : 'registered',
-    text: joinTexts(
+    descricao: event.known ? eventName(serviceOf(event.type), event.tp_evento) : event.description,
+    autor: authorName(event, subject),
+    origem: 'sefaz',
+    situacao: unregistered ? 'recusado' : event.undone ? 'desfeito' : 'registrado',
+    texto: joinTexts(
       saidBy(event, subject.texts) ?? event.justification,
       unregistered ? 'O arquivo deste evento não traz o registro da SEFAZ.' : null,
     ),
-    protocol: event.protocol,
-    eventId: printableId(event),
-    proof: event.proof,
+    protocolo: event.protocol,
+    idEvento: printableId(event),
+    conferencia: proofOf(event),
   }
 }
 
@@ -168,30 +160,33 @@ function sending(
   event: SentEvent,
   back: ReceivedEvent | undefined,
   texts: TimelineSource['texts'],
-): TimelineRow {
-  const state = back ? (back.undone ? 'undone' : 'registered') : states[event.state]
-  const pending = state === 'sending' || state === 'asked'
+): TimelineEntry {
+  const situacao = back ? (back.undone ? 'desfeito' : 'registrado') : states[event.state]
+  const pending = situacao === 'em-envio' || situacao === 'aguarda-segunda-pessoa'
   const settledAt = back?.registered_at ?? event.registered_at ?? event.answered_at
   return {
-    at: pending ? event.requested_at : (settledAt ?? event.requested_at),
+    quando: ((pending ? null : settledAt) ?? event.requested_at).toISOString(),
     tpEvento: event.tp_evento,
-    description: eventName(family, event.tp_evento),
-    author: event.requested_by === null ? 'Ciência automática' : (event.name ?? 'Conta removida'),
-    origin: 'sending',
-    state,
+    descricao: eventName(family, event.tp_evento),
+    autor: event.requested_by === null ? 'Ciência automática' : (event.name ?? 'Conta removida'),
+    origem: 'envio',
+    situacao,
     // The event was delivered before the response to its sending: the message about the sending is outdated.
-    text: joinTexts(
+    texto: joinTexts(
       back ? (saidBy(back, texts) ?? null) : null,
       event.justification && `Justificativa: ${event.justification}`,
       back && event.state !== 'registered' ? null : event.message,
       // Skip the reason when the requester is the author, whom the row names already.
       event.requested_by === null || event.rule_id !== null || event.approved_by !== null ? event.why : null,
     ),
-    protocol: back?.protocol ?? event.protocol,
-    eventId: back ? printableId(back) : null,
-    proof: back?.proof ?? null,
+    protocolo: back?.protocol ?? event.protocol,
+    idEvento: back ? printableId(back) : null,
+    conferencia: back ? proofOf(back) : null,
   }
 }
+
+const proofOf = ({ proof }: ReceivedEvent): TimelineEntry['conferencia'] =>
+  proof && { confere: holds(proof), texto: eventProofSentences[proof] }
 
 const saidBy = (event: ReceivedEvent, texts: TimelineSource['texts']) => texts.get(eventId(event))
 
@@ -200,12 +195,12 @@ function printableId(event: ReceivedEvent): string | null {
 }
 
 const states = {
-  asked: 'asked',
-  waiting: 'sending',
-  sending: 'sending',
-  registered: 'registered',
-  rejected: 'refused',
-  unconfirmed: 'unconfirmed',
+  asked: 'aguarda-segunda-pessoa',
+  waiting: 'em-envio',
+  sending: 'em-envio',
+  registered: 'registrado',
+  rejected: 'recusado',
+  unconfirmed: 'sem-confirmacao',
 } as const
 
 function joinTexts(...texts: (string | null)[]): string | null {

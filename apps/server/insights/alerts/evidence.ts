@@ -37,7 +37,7 @@ export async function openEvidence(
   const { workspaceId } = session
   const alert = id === null ? null : await readWorkspace(ctx, workspaceId, (ctx) => findAlert(ctx, workspaceId, id))
   if (id === null || alert === null) throw new AppError('not-found', 'Não há alerta deste documento.')
-  const details = await getDetails(ctx, workspaceId, alert.idDFe, readSent)
+  const details = await getDetails(ctx, session, alert.idDFe, readSent)
   const text = `Baixou as evidências do alerta do documento ${alert.chave}.`
   await inWorkspace({ db: ctx.db }, workspaceId, ({ db }) => recordRead({ db }, session, caller, text))
   const content = zip((abandoned) => entriesOf(ctx, session, { id, alert, details, abandoned }))
@@ -106,13 +106,13 @@ const stateNames: Record<Alert['estado'], string> = {
   confirmada: 'suspeita confirmada',
 }
 
-function timeline(alert: Found, { timeline: happened }: Details): { quando: string; oQue: string; quem: string }[] {
+function timeline(alert: Found, { historico }: Details): { quando: string; oQue: string; quem: string }[] {
   const us = 'Vigia Fiscal'
   return [
-    ...happened.map(({ at, description, author, text }) => ({
-      quando: at.toISOString(),
-      oQue: text ? `${description}: ${text}` : description,
-      quem: author,
+    ...historico.map(({ quando, descricao, autor, texto }) => ({
+      quando,
+      oQue: texto ? `${descricao}: ${texto}` : descricao,
+      quem: autor,
     })),
     ...alert.anteriores.map(({ quando, faixa, regras }) => ({
       quando,
