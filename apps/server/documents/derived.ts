@@ -68,12 +68,13 @@ export async function judgeAgain(
 /** Has documents judged again whose verdict time may have changed, and those that could not be judged. */
 export async function judgeDue({ db }: WithDatabase, workspaceId: number): Promise<void> {
   await sql`
-    update document d set judged_at = null where d.workspace_id = ${workspaceId} and d.judge_at <= now() and isfinite(d.judged_at)`.execute(
-    db,
-  )
-  await sql`
-    update document d set judged_at = null
-     where d.workspace_id = ${workspaceId} and d.judged_at = 'infinity' and (d.judged_at is null or not isfinite(d.judged_at))`.execute(
+    with held as (
+      select d.id from document d where d.workspace_id = ${workspaceId} and d.id = any (array(
+               select id from document where workspace_id = ${workspaceId} and judge_at <= now()
+               union select id from document where workspace_id = ${workspaceId} and judged_at = 'infinity' and not isfinite(judged_at)))
+         and d.judged_at > '-infinity'
+       order by d.id for no key update)
+    update document d set judged_at = null from held h where d.workspace_id = ${workspaceId} and d.id = h.id`.execute(
     db,
   )
 }

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createDatabase, execute } from '../../../../tests/support/database.ts'
 import { readZip } from '../../../../tests/support/zip.ts'
 import { receive } from '../../documents/receive.ts'
-import { arrive, chaveOf, company, evento, nfeProc, resNFe } from '../../documents/testing.ts'
+import { arrive, chaveOf, company, cteProc, evento, nfeProc, resNFe } from '../../documents/testing.ts'
 import { acknowledgePending } from '../../events/events.ts'
 import type { Context } from '../../platform/context.ts'
 import { inWorkspace, openDatabase } from '../../platform/database.ts'
@@ -410,7 +410,7 @@ test('nobody sees or changes alerts of others', async () => {
 })
 
 test('a document that the database refuses keeps nobody else from being judged, and is not tried again and again', async () => {
-  const { deliver, judge, list, summary, held } = await newOffice()
+  const { deliver, judge, night, list, summary, held } = await newOffice()
   const [first, second, third] = [4001, 4002, 4003].map((number) => ({ number, amount: '7000.00' }))
   const refuse = (table: string, { number }: { number: number }) =>
     execute(
@@ -425,6 +425,30 @@ test('a document that the database refuses keeps nobody else from being judged, 
   // One without facts is judged by its own bytes. The other is said to be missing, and nothing takes it for judged.
   expect(await summary()).toMatchObject({ situacao: 'avaliando', faltam: 1 })
   expect(await held(sql`d.judged_at < 'infinity'`)).toEqual([4001, 4002, 4004])
+  await execute(database.url, 'alter table alert drop constraint refused_4003')
+  await night()
+  expect((await list({ Regra: 'S10' })).map(({ numero }) => numero).sort()).toEqual([4003, 4004])
+})
+
+test('a CT-e is judged again when the note that it carries comes', async () => {
+  const { workspaceId, companyId, deliver } = await newOffice()
+  const carried = `<infCTeNorm><infDoc><infNFe><chave>${chaveOf()}</chave></infNFe></infDoc></infCTeNorm><autXML>`
+  const xml = cteProc({ recipient: company, payer: 3, readers: [company] }).replace('<autXML>', carried)
+  await inWorkspace(ctx, workspaceId, ({ db }) =>
+    receive({ db, log: ctx.log }, { workspaceId, companyId, cnpj: company }, 'cte', [arrive(1, xml)]),
+  )
+  const judgedAt = async () => {
+    await judge()
+    return inWorkspace(ctx, workspaceId, async ({ db }) => {
+      const { rows } = await sql<{ at: Date }>`
+        select judged_at as at from document where workspace_id = ${workspaceId} and type = 2`.execute(db)
+      return rows[0]!.at.getTime()
+    })
+  }
+  const alone = await judgedAt()
+  expect(await judgedAt()).toBe(alone)
+  await deliver(nfeProc())
+  expect(await judgedAt()).toBeGreaterThan(alone)
 })
 
 test('a rule is tried on the last ninety days, switched off or on, and nothing changes', async () => {

@@ -14,8 +14,8 @@ import { nfe } from '@vigia/dfe/families/nfe'
 import { type RawBuilder, sql } from 'kysely'
 import { nameOfAuthor } from '../../accounts/authors.ts'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
-import { setDerived } from '../../documents/derived.ts'
-import { recordsOf, taxBase } from '../../documents/store.ts'
+import { judgeAgain, setDerived } from '../../documents/derived.ts'
+import { lockDocuments, recordsOf, taxBase } from '../../documents/store.ts'
 import type { Context, Database, WithDatabase } from '../../platform/context.ts'
 import { companiesShown, jsonTime } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -65,13 +65,13 @@ export interface Judged {
 
 /**
  * Writes what alerts say about documents on these, on those with the same chave and on their issuers, once per transaction that changes alerts.
- * `judged`: of those that are judged now.
+ * `judged`: of those that are judged now; `again`: documents that are to be judged again. All are locked in one order.
  */
 export async function showVerdicts(
   { db }: WithDatabase,
   workspaceId: number,
   ids: readonly bigint[],
-  judged: ReadonlyMap<bigint, Judged> = new Map(),
+  { judged, again = [] }: { judged?: ReadonlyMap<bigint, Judged>; again?: readonly bigint[] } = {},
 ): Promise<void> {
   const { rows } = await sql<Judged & { id: bigint; alert_band: number | null; suspect: boolean }>`
     select d.id, d.version, d.judged_at::text as judged_at, d.judge_at::text as judge_at, a.band as alert_band,
@@ -80,8 +80,10 @@ export async function showVerdicts(
       from (select distinct o.chave from document o where o.workspace_id = ${workspaceId} and o.id = any (${ids}::bigint[])) q
      cross join lateral (select d.*, d.xmin::text as version from document d where d.workspace_id = ${workspaceId} and d.chave = q.chave offset 0) d
       left join alert a on a.workspace_id = ${workspaceId} and a.document_id = d.id and ${isOpen}`.execute(db)
-  const decided = rows.map((row) => ({ ...row, ...judged.get(row.id) }))
+  await lockDocuments({ db }, workspaceId, [...rows, ...again.map((id) => ({ id }))])
+  const decided = rows.map((row) => ({ ...row, ...judged?.get(row.id) }))
   await setDerived({ db }, workspaceId, ['alert_band', 'suspect', 'judged_at', 'judge_at'], decided)
+  await judgeAgain({ db }, workspaceId, again)
   await showIssuers(db, workspaceId, ids)
 }
 

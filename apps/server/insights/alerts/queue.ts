@@ -1,7 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { auditBills } from '../../documents/contents/freight.ts'
 import { countProducts } from '../../documents/contents/products.ts'
-import { judgeAgain } from '../../documents/derived.ts'
 import { behindMax } from '../../documents/unread.ts'
 import type { Context, Database, WithDatabase } from '../../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../../platform/database.ts'
@@ -142,13 +141,13 @@ async function takeTurn(ctx: Context, job: Job): Promise<{ companies: readonly n
       await sql`delete from alert where workspace_id = ${workspaceId} and document_id = any (${others}::bigint[])`.execute(
         db,
       )
-      await showVerdicts({ db }, workspaceId, [...judged.keys(), ...others], judged)
-      await judgeCompanions(db, workspaceId, changed)
+      const again = await findCompanions(db, workspaceId, changed)
+      await showVerdicts({ db }, workspaceId, [...judged.keys(), ...others], { judged, again })
       // A rule that was switched meanwhile has its own beginning.
       await sql`
         update alert_setting set reviewed_id = ${reviewedNext}::bigint
          where workspace_id = ${workspaceId} and reviewed_id = ${reviewed}::bigint`.execute(db)
-      const more = waiting.length === judgedMax || reviewedNext !== null
+      const more = waiting.length === judgedMax || reviewedNext !== null || again.length > 0
       const waitMs = more ? 0 : waiting.length > 0 ? await readWait({ db }, workspaceId) : null
       await holdJob({ db }, job)
       const companies = new Set(waiting.flatMap(({ companyId, changed }) => (changed ? companyId : [])))
@@ -184,7 +183,7 @@ export async function judgeRead(
 }
 
 // A CT-e or a note of a CT-e, or another document that names one of these or is named, judged before these came.
-async function judgeCompanions(db: Database, workspaceId: number, ids: ReadonlySet<bigint>): Promise<void> {
+async function findCompanions(db: Database, workspaceId: number, ids: ReadonlySet<bigint>): Promise<bigint[]> {
   const document = (chave: RawBuilder<unknown>) =>
     sql`(select o.id, o.judged_at from document o where o.workspace_id = ${workspaceId} and ${chave} offset 0) o`
   const { rows } = await sql<{ id: bigint }>`
@@ -197,11 +196,7 @@ async function judgeCompanions(db: Database, workspaceId: number, ids: ReadonlyS
     select o.id from d cross join lateral (
       select c.document_id from document_cite c where c.workspace_id = ${workspaceId} and c.chave = d.chave order by c.document_id desc limit ${citingMax}) c
      cross join lateral ${document(sql`o.id = c.document_id`)} where o.judged_at < d.created_at`.execute(db)
-  await judgeAgain(
-    { db },
-    workspaceId,
-    rows.map(({ id }) => id),
-  )
+  return rows.map(({ id }) => id)
 }
 
 // How long until the documents that wait are looked at again; null: none waits.
@@ -221,7 +216,7 @@ async function readWait({ db }: WithDatabase, workspaceId: number): Promise<numb
 export async function reviewAlerts(ctx: WithDatabase, workspaceId: number): Promise<void> {
   await inWorkspace(ctx, workspaceId, async ({ db }) => {
     const { rows } = await sql<{ waits: boolean; night: boolean }>`
-      select ${hasNext(workspaceId)} as waits,
+      select exists (select from document d where d.workspace_id = ${workspaceId} and ${isWaiting} and d.judged_at is distinct from 'infinity') as waits,
              exists (select from document where workspace_id = ${workspaceId})
                and not exists (select from alert_setting where workspace_id = ${workspaceId}
                                   and night_at >= date_trunc('day', now() at time zone 'America/Sao_Paulo') at time zone 'America/Sao_Paulo') as night`.execute(

@@ -91,8 +91,8 @@ export async function setState(
            stated_fired = case when a.rules = '{}' then a.stated_fired else a.fired end
       from json_to_recordset(${JSON.stringify(knownRules)}::json) k (id bigint, rules json)
      where a.workspace_id = ${workspaceId} and a.document_id = k.id`.execute(db)
-  await showVerdicts({ db }, workspaceId, changedIds)
-  await markPairs(db, workspaceId, [...taken, ...silenced])
+  const again = await findPairs(db, workspaceId, [...taken, ...silenced])
+  await showVerdicts({ db }, workspaceId, changedIds, { again })
   const what = changed.length === 1 ? `do alerta do documento ${changed[0]!.chave}` : `de ${changed.length} alertas`
   await recordAudit({ db }, session, 'alerta', `Mudou o estado ${what} para ${stateNames[state]}.`)
   return changed.length
@@ -144,19 +144,17 @@ async function takeBack(db: Database, workspaceId: number, ids: readonly bigint[
 // Documents of one pair of company and issuer that are judged again, newest first.
 const pairDocumentsMax = 5_000
 
-async function markPairs(db: Database, workspaceId: number, pairs: readonly Pair[]): Promise<void> {
+async function findPairs(db: Database, workspaceId: number, pairs: readonly Pair[]): Promise<bigint[]> {
   const distinct = new Map(pairs.map((pair) => [`${pair.companyBase} ${pair.issuerBase}`, pair]))
+  const found: bigint[] = []
   for (const { companyBase, issuerBase } of distinct.values()) {
     const isIts = sql`workspace_id = ${workspaceId} and company_base = ${companyBase} and issuer_base = ${issuerBase}`
     const { rows } = await sql<{ id: bigint }>`
       (select document_id as id from document_facts where ${isIts} and purchase order by at desc, chave desc limit ${pairDocumentsMax})
       union select document_id from alert where ${isIts}`.execute(db)
-    await judgeAgain(
-      { db },
-      workspaceId,
-      rows.map(({ id }) => id),
-    )
+    found.push(...rows.map(({ id }) => id))
   }
+  return found
 }
 
 export async function listKnown({ db, ids }: Pick<Context, 'db' | 'ids'>, workspaceId: number): Promise<KnownAlert[]> {
@@ -184,7 +182,6 @@ export async function removeKnown({ db }: WithDatabase, session: Session, id: bi
     delete from alert_known where workspace_id = ${workspaceId} and id = ${id ?? 0n}
     returning rule, document_id as "documentId", company_base as "companyBase", issuer_base as "issuerBase"`.execute(db)
   if (rows.length === 0) throw new AppError('not-found', 'Este conhecido não existe mais. Nada foi alterado.')
-  await markPairs(db, workspaceId, rows)
   const [{ rule, issuerBase, documentId }] = rows as [(typeof rows)[number]]
   // Reopens the alert of the statement when nothing else about it is known.
   await sql`
@@ -192,7 +189,7 @@ export async function removeKnown({ db }: WithDatabase, session: Session, id: bi
      where workspace_id = ${workspaceId} and document_id = ${documentId} and state = 'conhecida'
        and not exists (select from alert_known k
                         where k.workspace_id = ${workspaceId} and k.document_id = ${documentId})`.execute(db)
-  await showVerdicts({ db }, workspaceId, [documentId])
+  await showVerdicts({ db }, workspaceId, [documentId], { again: await findPairs(db, workspaceId, rows) })
   await recordAudit({ db }, session, 'alerta', `Apagou o conhecido da regra ${rule} para o emitente ${issuerBase}.`)
 }
 
