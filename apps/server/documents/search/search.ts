@@ -226,21 +226,21 @@ function issuerHas({ name, taxId }: Word): RawBuilder<unknown> | null {
   return has.length > 0 ? either(has) : null
 }
 
-// The ids of those that meet each of the conditions, from one text: there may be thousands. All are looked at once.
+// The ids of those that meet each of the conditions, from one text: there may be thousands. Each issuer is looked at once (`offset 0`).
 async function findIssuers(
   db: Database,
   workspaceId: number,
   conditions: (RawBuilder<unknown> | null)[],
 ): Promise<string[][]> {
-  const possible = conditions.filter((condition) => condition !== null)
-  if (possible.length === 0) return conditions.map(() => [])
-  const sets = conditions.map(
-    (condition, index) =>
-      sql`(array_agg(s.id) filter (where ${condition ?? sql`false`}))::text as ${sql.ref(String(index))}`,
-  )
+  if (conditions.every((condition) => condition === null)) return conditions.map(() => [])
+  const places = [...conditions.keys()].map((place) => sql.ref(`c${place}`))
+  const met = conditions.map((condition, place) => sql`${condition ?? sql`false`} as ${places[place]!}`)
+  const sets = places.map((place) => sql`(array_agg(c.id) filter (where ${place}))::text as ${place}`)
   const { rows } = await sql<Record<string, string | null>>`
-    select ${sql.join(sets)} from supplier s where s.workspace_id = ${workspaceId} and ${either(possible)}`.execute(db)
-  return conditions.map((_, index) => rows[0]![index]?.slice(1, -1).split(',') ?? [])
+    select ${sql.join(sets)} from (
+      select s.id, ${sql.join(met)} from supplier s where s.workspace_id = ${workspaceId} offset 0) c
+     where ${either(places)}`.execute(db)
+  return conditions.map((_, place) => rows[0]![`c${place}`]?.slice(1, -1).split(',') ?? [])
 }
 
 function otherFields({ number, chave }: Word, found: Found): RawBuilder<unknown>[] {
