@@ -90,19 +90,15 @@ function nfeItem(det: XmlElement): NfeItem {
     nItem: det.attributes.nItem,
     prod: texts(child(det, 'prod')),
     rastro: children(det, 'prod/rastro').map(texts),
-    chassi: value(det, 'prod/veicProd/chassi'),
     infAdProd: value(det, 'infAdProd'),
     // The group has the name of its situation: ICMS00, ICMSSN102, IPITrib, PISAliq.
     ICMS: texts(child(imposto, 'ICMS')?.children[0]),
-    ICMSUFDest: texts(child(imposto, 'ICMSUFDest')),
     IPI: texts(child(imposto, 'IPI/IPITrib') ?? child(imposto, 'IPI/IPINT')),
-    II: texts(child(imposto, 'II')),
     PIS: texts(child(imposto, 'PIS')?.children[0]),
     COFINS: texts(child(imposto, 'COFINS')?.children[0]),
     ISSQN: texts(child(imposto, 'ISSQN')),
     IS: texts(child(imposto, 'IS')),
     ...reformGroups(imposto),
-    vItem: value(det, 'vItem'),
     DFeReferenciado: texts(child(det, 'DFeReferenciado')),
   }
 }

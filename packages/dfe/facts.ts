@@ -123,18 +123,13 @@ export interface NfeItem extends ReformGroups {
   nItem?: string
   prod: Fields
   rastro: Fields[]
-  /** From veicProd. */
-  chassi?: string
   infAdProd?: string
   ICMS: Fields
-  ICMSUFDest: Fields
   IPI: Fields
-  II: Fields
   PIS: Fields
   COFINS: Fields
   ISSQN: Fields
   IS: Fields
-  vItem?: string
   DFeReferenciado: Fields
 }
 

@@ -50,7 +50,7 @@ export type TripInside = Omit<Trip, 'chave' | 'issuedAt' | 'standing' | 'recipie
 export function tripOf({ head, issuer, payer, vTPrest, cargo, measures, cited }: CteContents): TripInside {
   return {
     carrier: { taxId: issuer.CNPJ ?? issuer.CPF ?? '', name: issuer.xNome ?? '' },
-    payer: payer?.taxId,
+    payer,
     tpCTe: head.tpCTe ?? '0',
     tpServ: head.tpServ ?? '0',
     from: { uf: head.UFIni ?? '', cMun: head.cMunIni ?? '', name: head.xMunIni },

@@ -286,7 +286,7 @@ describe.skipIf(folder === null)('the sample documents', () => {
         .flatMap((file) => {
           const contents = read(readFileSync(join(folder!, place, file)))
           const groups = contents.type === 'cte' ? [contents] : contents.items
-          if (day && groups.some(({ IBSCBS }) => IBSCBS)) contents.head.dhEmi = day
+          if (day && groups.some(({ IBSCBS }) => IBSCBS)) contents.head = { ...contents.head, dhEmi: day }
           return said(findingsOf(contents)).map((text) => `${file} ${text}`)
         }),
     )

@@ -219,10 +219,7 @@ function halfUnit(rate: string): bigint {
   return scaled('0.5') / 10n ** BigInt(decimals)
 }
 
-type Sum = readonly [
-  total: keyof NonNullable<NfeContents['reformTotals']>,
-  of: (item: ItemContents) => string | undefined,
-]
+type Sum = readonly [total: string, of: (item: ItemContents) => string | undefined]
 
 const sums: readonly Sum[] = [
   ['vBCIBSCBS', ({ IBSCBS }) => IBSCBS?.vBC],
@@ -241,9 +238,9 @@ const sums: readonly Sum[] = [
   ['vIS', ({ IS }) => IS?.vIS],
 ]
 
-function totalFindings({ items, reformTotals, problems }: NfeContents): ReformFinding[] {
+function totalFindings({ items, reformTotals, damaged }: NfeContents): ReformFinding[] {
   // Sums mean nothing when a number is missing or values are in other groups.
-  if (!reformTotals || items.length === 0 || problems.length > 0) return []
+  if (!reformTotals || items.length === 0 || damaged) return []
   if (items.some(({ gTransfCred, gAjusteCompet }) => gTransfCred || gAjusteCompet)) return []
   return sums.flatMap(([total, of]) => {
     const stated = reformTotals[total]

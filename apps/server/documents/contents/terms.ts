@@ -29,7 +29,7 @@ export function termsOf(contents: NfeContents | CteContents): string[] {
     }
     for (const { prod, lots } of contents.items) {
       if (terms.size >= termsMax) break
-      for (const lot of lots) add('lote', lot.nLote)
+      for (const lot of lots) add('lote', lot)
       for (const word of nameTerms(prod.xProd ?? '')) terms.add(word)
       // GUARDA-CHUVA and AB-12 are typed as they are written, too.
       for (const written of (prod.xProd ?? '').split(/\s+/))

@@ -121,12 +121,9 @@ function unknownCode(CST: string | undefined): string | undefined {
 const codes = (CST: string | undefined, cClassTrib: string | undefined) =>
   joined(', ', CST && `CST ${CST}`, cClassTrib && `cClassTrib ${cClassTrib}`)
 
-function shareText(
-  rate: string | undefined,
-  group: ReformContents['gIBSUF'] | ReformContents['gCBS'],
-): string | undefined {
+function shareText(rate: string | undefined, group: ReformContents['gIBSUF']): string | undefined {
   if (!group) return undefined
-  const { pRedAliq, pAliqEfet, pDif, vDif, vDevTrib } = group
+  const { pRedAliq, pAliqEfet, pDif, vDif, vDevTrib, tpALCZFMCBS } = group
   return joined(
     ', ',
     percentText(rate),
@@ -134,7 +131,7 @@ function shareText(
     pAliqEfet && `alíquota efetiva de ${percentText(pAliqEfet)}`,
     vDif && `diferimento de ${joined(' ', reais(vDif), pDif && `(${percentText(pDif)})`)}`,
     notZero(vDevTrib) && `devolução de ${reais(vDevTrib)}`,
-    'tpALCZFMCBS' in group && group.tpALCZFMCBS ? `ALC ou ZFM, tipo ${group.tpALCZFMCBS}` : undefined,
+    tpALCZFMCBS && `ALC ou ZFM, tipo ${tpALCZFMCBS}`,
   )
 }
 
