@@ -11,12 +11,10 @@ import {
   listDocuments,
   listExports,
   listOrders,
-  type marks,
   printDacte,
   printDanfe,
   printDocumentEvent,
   printDocuments,
-  type reformFilters,
   selectDocuments,
   selectionMax,
   suggestIssuers,
@@ -32,9 +30,9 @@ import { readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { handle } from '../platform/http/http.ts'
 import { openExport } from './export/downloads.ts'
-import { type PreparedExport, prepareExport, readExports, renewLink } from './export/exports.ts'
+import { prepareExport, readExports, renewLink } from './export/exports.ts'
 import { getXml } from './files.ts'
-import type { Counted, Criteria, DueFilter, Mark, Order, ReformFilter } from './list/filter.ts'
+import type { Counted, Criteria, DueFilter, Order } from './list/filter.ts'
 import { countOutside, pageSize, searchDocuments, selectIds } from './list/list.ts'
 import { toRow } from './list/rows.ts'
 import { getDetails } from './panel/details.ts'
@@ -112,29 +110,19 @@ export const documentRoutes = (readSent: ReadSent) => [
 
   handle(exportDocuments, 'slow', async (ctx, { body: { filtro, idsDFe = [], ...contents }, session }) => {
     const documents = filtro ? await criteriaOf(ctx, session.workspaceId, filtro) : idsDFe
-    return toPrepared(await prepareExport(ctx, session, { contents, documents }))
+    const data = await prepareExport(ctx, session, { contents, documents })
+    return { data, message: onItsWay(data.totalDeItens) }
   }),
   handle(printDocuments, 'slow', async (ctx, { body: { filtro, idsDFe = [] }, session }) => {
     const documents = filtro ? await criteriaOf(ctx, session.workspaceId, filtro) : idsDFe
-    return toPrepared(await prepareExport(ctx, session, { contents: null, documents }))
+    const data = await prepareExport(ctx, session, { contents: null, documents })
+    return { data, message: onItsWay(data.totalDeItens) }
   }),
   handle(listExports, async (ctx, { session }) => ({
-    data: (await readExports(ctx, session)).map((one) => ({
-      id: one.id,
-      nome: one.fileName,
-      formato: one.form,
-      situacao: situations[one.state],
-      feitos: one.done,
-      total: one.total,
-      bytes: one.bytes,
-      pedidaPor: one.requestedBy,
-      pedidaEm: one.requestedAt.toISOString(),
-      problema: one.problem,
-      tudo: one.leaving,
-    })),
+    data: await readExports(ctx, session),
   })),
   handle(linkExport, async (ctx, { params, session }) => ({
-    data: toLink(await renewLink(ctx, session, params.id)),
+    data: await renewLink(ctx, session, params.id),
   })),
 
   handle(downloadExport, 'waiting', (ctx, { params, caller }) => openExport(ctx, params.bilhete, 'zip', caller)),
@@ -161,20 +149,8 @@ export const documentRoutes = (readSent: ReadSent) => [
   }),
 ]
 
-const situations = { waiting: 'na-fila', running: 'em-andamento', ready: 'pronta', failed: 'falhou' } as const
-
-function toLink({ ticket, form, validUntil }: Pick<PreparedExport, 'ticket' | 'form' | 'validUntil'>) {
-  const { path } = form === 'zip' ? downloadExport : downloadPrint
-  return { endereco: path.replace('{bilhete}', ticket), validoAte: validUntil.toISOString() }
-}
-
-function toPrepared(prepared: PreparedExport) {
-  const { id, fileName, total } = prepared
-  return {
-    data: { ...toLink(prepared), idExportacao: id, nome: fileName, totalDeItens: total },
-    message: `${formatCount(total, 'documento', 'documentos')} a caminho. O arquivo fica um dia no sino, e o link vale por dez minutos.`,
-  }
-}
+const onItsWay = (total: number) =>
+  `${formatCount(total, 'documento', 'documentos')} a caminho. O arquivo fica um dia no sino, e o link vale por dez minutos.`
 
 async function criteriaOf(
   ctx: WithDatabase,
@@ -193,8 +169,8 @@ async function criteriaOf(
     amountFrom: query.ValorDe,
     amountTo: query.ValorAte,
     due: dueOf(query),
-    mark: query.Marca && markNames[query.Marca],
-    reform: query.Reforma && reformNames[query.Reforma],
+    mark: query.Marca,
+    reform: query.Reforma,
     alert: query.Alerta && (query.Alerta === 'qualquer' ? 'any' : alertBands.indexOf(query.Alerta)),
     product: query.Produto,
     ncm: query.NCM,
@@ -211,27 +187,6 @@ function countedOf({ ContaComo, LinhaDoRelatorio }: z.output<typeof DocumentFilt
   if (ContaComo) return { subject: ContaComo, line: LinhaDoRelatorio ? reportLine(LinhaDoRelatorio)! : undefined }
   if (LinhaDoRelatorio) throw new AppError('invalid-input', 'LinhaDoRelatorio precisa de ContaComo.')
   return undefined
-}
-
-const reformNames: Record<(typeof reformFilters)[number], ReformFilter> = {
-  com: 'all',
-  sem: 'none',
-  dispensado: 'exempt',
-  parcial: 'some',
-  achados: 'findings',
-}
-
-const markNames: Record<(typeof marks)[number], Mark> = {
-  conferidas: 'checked',
-  'por-conferir': 'unchecked',
-  lancadas: 'booked',
-  'por-lancar': 'unbooked',
-  entregues: 'delivered',
-  'mudaram-depois': 'altered',
-  'com-observacao': 'remarked',
-  'confirmacao-sugerida': 'confirm',
-  'desconhecimento-preparado': 'disown',
-  'aguardam-segunda-pessoa': 'asked',
 }
 
 const orderings = { data: 'issued', valor: 'amount', chegada: 'arrived', prazo: 'due', emitente: 'issuer' } as const

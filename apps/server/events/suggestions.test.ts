@@ -47,7 +47,7 @@ async function call(path: string, body: object) {
   return response.json().data.regras.at(-1).idRegra as string
 }
 const save = (rule: object) => call('guardar', { nome: 'Regra', condicoes: {}, ...rule })
-const marked = (mark: 'confirm' | 'disown') =>
+const marked = (mark: 'confirmacao-sugerida' | 'desconhecimento-preparado') =>
   inside(async ({ db }) => {
     const { rows } = await sql<{ number: number }>`
       select number::int from document d where d.workspace_id = ${office.workspaceId} and ${markCondition(office.workspaceId, mark)} order by number`.execute(
@@ -61,25 +61,25 @@ test('a rule marks the notes that it reaches, sends nothing, and stops what the 
   await save({ nome: 'Fornecedores', condicoes: { emitentes: [known, '44.555.666'] }, resposta: 'sugerir-confirmacao' })
   await save({ nome: 'Outros', resposta: 'preparar-desconhecimento' })
   await save({ nome: 'Todas', resposta: 'ciencia' })
-  expect(await marked('confirm')).toEqual([1])
-  expect(await marked('disown')).toEqual([2])
+  expect(await marked('confirmacao-sugerida')).toEqual([1])
+  expect(await marked('desconhecimento-preparado')).toEqual([2])
   expect(await acknowledgePending(ctx, office.workspaceId, office.companyId)).toBe(0)
 })
 
 test('what arrives later is marked, and a mark ends with its rule, with another rule before it, and with an answer', async () => {
   const rule = await save({ nome: 'Fornecedores', resposta: 'sugerir-confirmacao' })
   await store(ctx, office, 'nfe', [summary(1), summary(2, other), summary(3)])
-  expect(await marked('confirm')).toEqual([])
+  expect(await marked('confirmacao-sugerida')).toEqual([])
   await reviewSuggestions(ctx, office.workspaceId)
-  expect(await marked('confirm')).toEqual([1, 2, 3])
+  expect(await marked('confirmacao-sugerida')).toEqual([1, 2, 3])
   const asking = await save({ nome: 'Perguntar', condicoes: { emitentes: [other] }, resposta: 'perguntar' })
   await call('ordenar', { idsRegra: [asking, rule] })
-  expect(await marked('confirm')).toEqual([1, 3])
+  expect(await marked('confirmacao-sugerida')).toEqual([1, 3])
   const cancelled = arrive(9, evento(110111, { number: 3, issuer: known, issuedAt: daysAgo(2) }))
   await store(ctx, office, 'nfe', [cancelled])
-  expect(await marked('confirm')).toEqual([1])
+  expect(await marked('confirmacao-sugerida')).toEqual([1])
   await save({ idRegra: rule, nome: 'Fornecedores', ativa: false, resposta: 'sugerir-confirmacao' })
-  expect(await marked('confirm')).toEqual([])
+  expect(await marked('confirmacao-sugerida')).toEqual([])
 })
 
 test('the event says which rule suggested it, and who sent it', async () => {
@@ -96,7 +96,7 @@ test('the event says which rule suggested it, and who sent it', async () => {
     why: expect.stringMatching(/^Pedida por Ana Souza em .+, como sugere a regra “Fornecedores”\.$/),
     rule_id: expect.anything(),
   })
-  expect(await marked('confirm')).toEqual([])
+  expect(await marked('confirmacao-sugerida')).toEqual([])
 })
 
 const confirm = async (number: number) => {
@@ -125,14 +125,14 @@ test('an old mark is decided again: once an hour, and when somebody sends what i
   const first = await save({ nome: 'Entradas', condicoes: { operacao: '0' }, resposta: 'preparar-desconhecimento' })
   await call('ordenar', { idsRegra: [first, rule] })
   await arrivedBefore(20)
-  expect(await marked('confirm')).toEqual([1, 2])
+  expect(await marked('confirmacao-sugerida')).toEqual([1, 2])
   await readInside(ctx, office, [1, 2], { tpNF: '0' })
   await confirm(1)
   const [event] = await inside(({ db }) => db.selectFrom('outgoing_event').select(['why', 'rule_id']).execute())
   expect(event).toMatchObject({ why: expect.not.stringContaining('como sugere'), rule_id: null })
   await reviewSuggestions(ctx, office.workspaceId)
-  expect(await marked('confirm')).toEqual([])
-  expect(await marked('disown')).toEqual([2])
+  expect(await marked('confirmacao-sugerida')).toEqual([])
+  expect(await marked('desconhecimento-preparado')).toEqual([2])
 })
 
 test('no mark stays when the deadline of its day has passed', async () => {
@@ -147,10 +147,10 @@ test('no mark stays when the deadline of its day has passed', async () => {
     })
   await authorized(89)
   await reviewSuggestions(ctx, office.workspaceId)
-  expect(await marked('confirm')).toEqual([1])
+  expect(await marked('confirmacao-sugerida')).toEqual([1])
   await authorized(91)
   await reviewSuggestions(ctx, office.workspaceId)
-  expect(await marked('confirm')).toEqual([])
+  expect(await marked('confirmacao-sugerida')).toEqual([])
 })
 
 test('a rule is saved though its marks cannot be written, and the hourly review writes them, of old notes too', async () => {
@@ -168,9 +168,9 @@ test('a rule is saved though its marks cannot be written, and the hourly review 
   const rule = await save({ resposta: 'perguntar', condicoes: { emitentes: [other] } })
   await save({ idRegra: rule, resposta: 'perguntar', ativa: false })
   await setConditions('{}')
-  expect(await marked('confirm')).toEqual([])
+  expect(await marked('confirmacao-sugerida')).toEqual([])
   await reviewSuggestions(ctx, office.workspaceId)
-  expect(await marked('confirm')).toEqual([1])
+  expect(await marked('confirmacao-sugerida')).toEqual([1])
 })
 
 test('operation and CFOP are those that were read of the note; a summary has no CFOP', async () => {
@@ -178,7 +178,7 @@ test('operation and CFOP are those that were read of the note; a summary has no 
   await readInside(ctx, office, [1], { tpNF: '1', purpose: 4, cfops: ['5102', '5405'] })
   await readInside(ctx, office, [2], { tpNF: '0' })
   const rule = await save({ condicoes: { cfops: ['5.405'], finalidades: ['4'] }, resposta: 'sugerir-confirmacao' })
-  expect(await marked('confirm')).toEqual([1])
+  expect(await marked('confirmacao-sugerida')).toEqual([1])
   await save({ idRegra: rule, condicoes: { operacao: '0' }, resposta: 'sugerir-confirmacao' })
-  expect(await marked('confirm')).toEqual([2])
+  expect(await marked('confirmacao-sugerida')).toEqual([2])
 })

@@ -1,11 +1,11 @@
-import { exportMax } from '@vigia/contract/documents'
+import { type ExportItem, exportMax } from '@vigia/contract/documents'
 import { formatCount, formatInteger, writeBrasiliaTime } from '@vigia/contract/text'
 import { familyOf } from '@vigia/dfe/families/lookup'
 import { sql } from 'kysely'
 import { recordAudit } from '../../accounts/audit/audit.ts'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
-import { companiesShown, inWorkspace, readWorkspace } from '../../platform/database.ts'
+import { companiesShown, inWorkspace, jsonTime, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import { requireRecentProof } from '../../platform/http/proof.ts'
 import { isAdministrator, type Session } from '../../platform/http/session.ts'
@@ -32,10 +32,10 @@ interface ExportRequest {
   contents: ExportContents | null
 }
 
-export interface PreparedExport extends Link {
-  id: string
-  fileName: string
-  total: number
+interface PreparedExport extends Link {
+  idExportacao: string
+  nome: string
+  totalDeItens: number
 }
 
 const waitingMax = 10
@@ -74,7 +74,12 @@ export async function prepareExport(
         ? `Exportou ${count} (${contentsText(contents)}): ${filter}.`
         : `Pediu a impressão de ${count}: ${filter}.`,
     )
-    return { ...linkTo(ctx, session, { id, form }), id: ctx.ids.encode(workspaceId, id), fileName, total }
+    return {
+      ...linkTo(ctx, session, { id, form }),
+      idExportacao: ctx.ids.encode(workspaceId, id),
+      nome: fileName,
+      totalDeItens: total,
+    }
   })
 }
 
@@ -91,33 +96,19 @@ async function requireTurn(db: Context['db'], workspaceId: number): Promise<void
     )
 }
 
-export interface ExportState {
-  id: string
-  fileName: string
-  form: Form
-  state: 'waiting' | 'running' | 'ready' | 'failed'
-  done: number
-  total: number
-  bytes: number
-  requestedBy: string
-  requestedAt: Date
-  /** Why it failed, or what is not in it. */
-  problem: string | null
-  /** Everything, or a part of it. */
-  leaving: boolean
-}
+const situations = { waiting: 'na-fila', ready: 'pronta', failed: 'falhou' } as const
 
 // Files of everything stand beside them.
 const listedMax = 2 * keptMax
 
 /** Kept exports and prints, newest first; only administrators see archives of everything. */
-export async function readExports(ctx: Pick<Context, 'db' | 'ids'>, session: Session): Promise<ExportState[]> {
+export async function readExports(ctx: Pick<Context, 'db' | 'ids'>, session: Session): Promise<ExportItem[]> {
   const { workspaceId } = session
   const { found, running } = await readWorkspace(ctx, workspaceId, async ({ db }) => ({
     running: await readRunning({ db }, workspaceId),
-    found: await sql<Omit<ExportState, 'id'> & { id: bigint }>`
-      select id, form, state, done, total, problem, requested_at as "requestedAt", bytes::float8 as bytes, ${isLeaving} as leaving,
-             request ->> 'fileName' as "fileName", request ->> 'requestedBy' as "requestedBy"
+    found: await sql<Omit<ExportItem, 'id' | 'situacao'> & { id: bigint; state: keyof typeof situations }>`
+      select id, state, request ->> 'fileName' as nome, form as formato, done as feitos, total, bytes::float8 as bytes,
+             request ->> 'requestedBy' as "pedidaPor", ${jsonTime(sql`requested_at`)} as "pedidaEm", problem as problema, ${isLeaving} as tudo
         from document_export
        where workspace_id = ${workspaceId} and ${isKept} and (${isAdministrator(session)} or not ${isLeaving})
        order by id desc limit ${listedMax}`.execute(db),
@@ -125,7 +116,7 @@ export async function readExports(ctx: Pick<Context, 'db' | 'ids'>, session: Ses
   return found.rows.map(({ id, state, ...row }) => ({
     ...row,
     id: ctx.ids.encode(workspaceId, id),
-    state: state === 'waiting' && running.has(String(id)) ? 'running' : state,
+    situacao: state === 'waiting' && running.has(String(id)) ? 'em-andamento' : situations[state],
   }))
 }
 

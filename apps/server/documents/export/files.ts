@@ -20,8 +20,6 @@ import { type ExportContents, readMe, type Tally } from './texts.ts'
 interface ExportTask {
   rows: AsyncIterable<ExportRow[]>
   contents: ExportContents
-  /** Somebody waits for a file of a few documents: their forms do not wait for those of large ones. */
-  few?: boolean
   /** The role that was asked for: each document shows that one. */
   role?: number
   /** The logo of the issuer with this CNPJ or CPF, when it is a company of the workspace. */
@@ -47,7 +45,7 @@ export async function* exportFiles(task: ExportTask, ctx: Pick<Context, 'log' | 
   const folders = new Map<number, string>()
   for await (const rows of task.rows) {
     const lines: string[][] = []
-    for (const [row, pdf] of printAhead(rows, contents.pdf, task, ctx)) {
+    for (const [row, pdf] of printAhead(rows, contents.pdf, task.logoOf, ctx)) {
       tally.documents++
       if (!folders.has(row.company_id)) folders.set(row.company_id, folderOf(row))
       const { entries, problem } = await filesOf(row, pdf, folders.get(row.company_id)!, contents, tally, ctx)
@@ -62,11 +60,11 @@ export async function* exportFiles(task: ExportTask, ctx: Pick<Context, 'log' | 
 }
 
 export async function* printedForms(
-  { rows, tally, ...of }: Pick<ExportTask, 'rows' | 'few' | 'logoOf' | 'tally'>,
+  { rows, tally, logoOf }: Pick<ExportTask, 'rows' | 'logoOf' | 'tally'>,
   ctx: Pick<Context, 'log' | 'printer'>,
 ): AsyncGenerator<MergedForm> {
   for await (const batch of rows)
-    for (const [row, pdf] of printAhead(batch, true, of, ctx)) {
+    for (const [row, pdf] of printAhead(batch, true, logoOf, ctx)) {
       tally.documents++
       const printed = await printedOf(row, pdf, ctx.log)
       if (typeof printed === 'string') tally.problems.push(problemOf(row, printed))
@@ -85,7 +83,7 @@ type Pdf = Promise<Uint8Array> | undefined
 export function* printAhead(
   rows: readonly ExportRow[],
   withPdf: boolean,
-  { few = false, logoOf }: Pick<ExportTask, 'few' | 'logoOf'>,
+  logoOf: ExportTask['logoOf'],
   { printer }: Pick<Context, 'printer'>,
 ): Generator<[ExportRow, Pdf]> {
   const begun: Pdf[] = []
@@ -93,7 +91,7 @@ export function* printAhead(
     const form = formOf(row.chave)
     if (!withPdf || !row.complete || 'refusal' in form) return undefined
     const pdf = logoOf(row.tax_id).then((logo) =>
-      printer.print(orderOf(form, { ...row, content: row.content! }, logo), { patient: !few }),
+      printer.print(orderOf(form, { ...row, content: row.content! }, logo), { patient: true }),
     )
     // Its failure is reported when its turn comes; until then it must not count as unhandled.
     pdf.catch(() => {})

@@ -2,7 +2,7 @@ import { formatCount, formatMoney } from '@vigia/contract/text'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { familyOf, statusNames } from '@vigia/dfe/families/lookup'
 import { roleNames } from '@vigia/dfe/roles'
-import type { Criteria, DueFilter } from '../list/filter.ts'
+import type { Criteria, DueFilter, Mark } from '../list/filter.ts'
 
 export interface ExportContents {
   xml: boolean
@@ -36,17 +36,17 @@ export function criteriaText(criteria: Criteria, company: { name: string; cnpj: 
     .join('; ')
 }
 
-const markTexts = {
-  checked: 'só as conferidas',
-  unchecked: 'só as que faltam conferir',
-  confirm: 'só as com Confirmação sugerida',
-  disown: 'só as com Desconhecimento preparado',
-  asked: 'só as que aguardam segunda pessoa',
-  booked: 'só as lançadas',
-  unbooked: 'só as que faltam lançar',
-  delivered: 'só as entregues',
-  altered: 'só as que mudaram depois',
-  remarked: 'só as que têm observação',
+const markTexts: Record<Mark, string> = {
+  conferidas: 'só as conferidas',
+  'por-conferir': 'só as que faltam conferir',
+  'confirmacao-sugerida': 'só as com Confirmação sugerida',
+  'desconhecimento-preparado': 'só as com Desconhecimento preparado',
+  'aguardam-segunda-pessoa': 'só as que aguardam segunda pessoa',
+  lancadas: 'só as lançadas',
+  'por-lancar': 'só as que faltam lançar',
+  entregues: 'só as entregues',
+  'mudaram-depois': 'só as que mudaram depois',
+  'com-observacao': 'só as que têm observação',
 }
 
 const answerTexts = { ciencia: 'da Ciência', manifestacao: 'da resposta final', desacordo: 'do desacordo' }

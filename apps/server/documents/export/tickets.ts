@@ -1,3 +1,4 @@
+import { downloadExport, downloadPrint } from '@vigia/contract/documents'
 import type { Holder } from '../../accounts/link-holder.ts'
 import type { Context } from '../../platform/context.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -5,10 +6,9 @@ import { AppError } from '../../platform/errors.ts'
 export type Form = 'zip' | 'pdf'
 
 export interface Link {
-  /** Opaque, and only this installation can make one. */
-  ticket: string
-  form: Form
-  validUntil: Date
+  /** With a ticket that only this installation can make. */
+  endereco: string
+  validoAte: string
 }
 
 export interface Ticket extends Holder {
@@ -26,7 +26,9 @@ export function linkTo(
 ): Link {
   const validUntil = new Date(Date.now() + linkLifeMs)
   const plain = `${workspaceId}/${id}/${validUntil.getTime()}/${publicId}`
-  return { ticket: vault.encrypt(plain, purpose).toString('base64url'), form, validUntil }
+  const { path } = form === 'zip' ? downloadExport : downloadPrint
+  const ticket = vault.encrypt(plain, purpose).toString('base64url')
+  return { endereco: path.replace('{bilhete}', ticket), validoAte: validUntil.toISOString() }
 }
 
 /** Opens a ticket; null: it is not ours. */

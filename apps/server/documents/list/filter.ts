@@ -1,3 +1,4 @@
+import type { marks, reformFilters } from '@vigia/contract/documents'
 import type { LineGroup, ReportSubject } from '@vigia/contract/workspace'
 import { standingStatuses } from '@vigia/dfe/families/lookup'
 import { unnamedRole } from '@vigia/dfe/roles'
@@ -6,17 +7,7 @@ import { type Hiding, shownConditions } from '../../companies/switches.ts'
 import type { Database } from '../../platform/context.ts'
 import type { ServiceCode } from '../../platform/service.ts'
 
-export type Mark =
-  | 'checked'
-  | 'unchecked'
-  | 'booked'
-  | 'unbooked'
-  | 'delivered'
-  | 'altered'
-  | 'remarked'
-  | 'confirm'
-  | 'disown'
-  | 'asked'
+export type Mark = (typeof marks)[number]
 
 export type DueAnswer = 'ciencia' | 'manifestacao' | 'desacordo'
 
@@ -60,11 +51,10 @@ export interface Criteria {
   counted?: Counted
 }
 
-/** Presence of IBS and CBS in a document: its value in `document.reform`. */
-export const reformPresence = { exempt: 0, none: 1, some: 2, all: 3 } as const
+/** Presence of IBS and CBS in a document, in the order of `document.reform`. */
+export const reformPresences = ['dispensado', 'sem', 'parcial', 'com'] as const
 
-/** `findings`: something does not fit. */
-export type ReformFilter = keyof typeof reformPresence | 'findings'
+type ReformFilter = (typeof reformFilters)[number]
 
 /** Issue dates; from inclusive, until exclusive. */
 export interface Range {
@@ -170,7 +160,7 @@ export const standingOnly = sql.raw(`d.status in (${standingStatuses.join(', ')}
 
 /** Condition on `document d` by what was read inside documents that stand. */
 export const reformCondition = (reform: ReformFilter): RawBuilder<unknown> =>
-  sql`${standingOnly} and ${reform === 'findings' ? sql`d.misfits` : sql`d.reform = ${sql.lit(reformPresence[reform])}`}`
+  sql`${standingOnly} and ${reform === 'achados' ? sql`d.misfits` : sql`d.reform = ${sql.lit(reformPresences.indexOf(reform))}`}`
 
 /** Whether a tax id is that of an issuer, who is named by the root of a CNPJ (8 characters), a CNPJ or a CPF. Indexes know the beginnings. */
 export function isIssuer(column: string, issuer: string): RawBuilder<unknown> {

@@ -13,7 +13,7 @@ import { type Service, type ServiceCode, serviceOf } from '../../platform/servic
 import type { Answerable } from '../due.ts'
 import { holds, proofSentence } from '../signatures/proof.ts'
 import { isAltered, isSuggested } from '../workflow/remarks.ts'
-import { reformPresence } from './filter.ts'
+import { reformPresences } from './filter.ts'
 
 export interface Suggestion {
   tpEvento: number
@@ -135,7 +135,7 @@ export function toRow(row: DocumentListRow, workspaceId: number, ids: PublicIds)
       row.reform === null
         ? null
         : {
-            presenca: presences[row.reform] ?? 'dispensado',
+            presenca: reformPresences[row.reform]!,
             ibs: reais(row.ibs),
             cbs: reais(row.cbs),
             achados: row.misfits,
@@ -147,13 +147,6 @@ export function toRow(row: DocumentListRow, workspaceId: number, ids: PublicIds)
 export function dueIn({ type, answer_due_at: until, answer_due }: DocumentListRow, now: Date): DocumentRow['prazo'] {
   if (until === null || answer_due === null || until < now) return null
   return { para: answerOf(serviceOf(type), answer_due)!.due!, ate: until.toISOString() }
-}
-
-const presences: Record<number, NonNullable<DocumentRow['reforma']>['presenca']> = {
-  [reformPresence.exempt]: 'dispensado',
-  [reformPresence.none]: 'sem',
-  [reformPresence.some]: 'parcial',
-  [reformPresence.all]: 'com',
 }
 
 const reais = (cents: bigint | null) => (cents === null ? null : Number(cents) / 100)

@@ -78,12 +78,12 @@ test('a remark is read by all, and removed by who wrote it or administers', asyn
     ['Frete combinado.', 'Ana Souza', true],
     ['Pago.', 'Ana Souza', true],
   ])
-  expect(await numbers('remarked')).toEqual([1])
+  expect(await numbers('com-observacao')).toEqual([1])
   expect((await list())[0]).toMatchObject({ observacoes: 2 })
   const ofAna = { ...about, idObservacao: remarks[1]!.idObservacao }
   await expect(run('/apagar-observacao', bia, ofAna)).rejects.toMatchObject({ code: 'not-found' })
   for (const { idObservacao } of remarks) await run('/apagar-observacao', ana, { ...about, idObservacao })
-  expect(await numbers('remarked')).toEqual([])
+  expect(await numbers('com-observacao')).toEqual([])
 })
 
 test('documents are checked and unchecked, counted and found by it', async () => {
@@ -96,15 +96,15 @@ test('documents are checked and unchecked, counted and found by it', async () =>
   })
   // The first person's mark stays.
   expect((await mark([first!.idDfe], true, await person('fiscal'))).data).toEqual({ alteradas: 0 })
-  expect([await numbers('checked'), await numbers('unchecked')]).toEqual([[1, 2], [3]])
+  expect([await numbers('conferidas'), await numbers('por-conferir')]).toEqual([[1, 2], [3]])
   expect((await list())[0]).toMatchObject({ conferidaPor: { nome: 'Ana Souza' }, mudouDepois: null })
   expect((await mark([first!.idDfe], false)).data).toEqual({ alteradas: 1 })
-  expect(await numbers('checked')).toEqual([2])
+  expect(await numbers('conferidas')).toEqual([2])
   const exported = []
   for await (const rows of readInBatches(
     ctx,
     workspaceId,
-    { criteria: { type: 0, mark: 'checked' } },
+    { criteria: { type: 0, mark: 'conferidas' } },
     { withContent: false },
   ))
     exported.push(...rows)
@@ -120,12 +120,16 @@ test('documents are booked and handed on, which is found, exported and audited a
     message: '2 documentos marcados como lançados.',
   })
   expect((await mark([first!.idDfe], 'entregue')).data).toEqual({ alteradas: 1 })
-  expect([await numbers('booked'), await numbers('unbooked'), await numbers('delivered')]).toEqual([[1, 2], [3], [1]])
-  expect(await numbers('checked')).toEqual([])
+  expect([await numbers('lancadas'), await numbers('por-lancar'), await numbers('entregues')]).toEqual([
+    [1, 2],
+    [3],
+    [1],
+  ])
+  expect(await numbers('conferidas')).toEqual([])
   const by = { nome: 'Ana Souza' }
   expect((await list())[0]).toMatchObject({ lancadaPor: by, entreguePor: by, conferidaPor: null })
   expect((await mark([first!.idDfe], 'lancada', false)).data).toEqual({ alteradas: 1 })
-  expect(await numbers('booked')).toEqual([2])
+  expect(await numbers('lancadas')).toEqual([2])
   const entries = await inWorkspace(ctx, workspaceId, ({ db }) =>
     db.selectFrom('audit').select('description').orderBy('id').execute(),
   )
@@ -158,7 +162,7 @@ test.each([
     if (how === 'confirmed') await deliver('nfe', [10, evento(210200, { number: 1 })])
     // The second note was relied on by nobody.
     await deliver('nfe', [20, evento(tpEvento, { number: 1 })], [21, evento(tpEvento, { number: 2 })])
-    expect(await numbers('altered')).toEqual([1])
+    expect(await numbers('mudaram-depois')).toEqual([1])
     expect((await list())[0]).toMatchObject({ mudouDepois: { evento: name } })
     const told = await inWorkspace(ctx, workspaceId, ({ db }) =>
       db.selectFrom('happening').select('payload').where('what', '=', 'documento-mudou').execute(),
@@ -168,7 +172,7 @@ test.each([
     // A repeated event is no news.
     await run('/conferidas', ana, { idsDFe: [first!.idDfe], conferida: true })
     await deliver('nfe', [30, evento(tpEvento, { number: 1 })])
-    expect(await numbers('altered')).toEqual([])
+    expect(await numbers('mudaram-depois')).toEqual([])
     expect((await list())[0]).toMatchObject({ mudouDepois: null, conferidaPor: { nome: 'Ana Souza' } })
   },
 )
@@ -179,7 +183,9 @@ test('a CT-e that is replaced after it was checked changed afterwards', async ()
   const [cte] = await list(undefined, 2)
   await run('/conferidas', ana, { idsDFe: [cte!.idDfe], conferida: true })
   await deliver('cte', [2, eventoCte(240140)])
-  expect((await list('altered', 2))[0]).toMatchObject({ mudouDepois: { evento: 'CT-e de Substituição Autorizado' } })
+  expect((await list('mudaram-depois', 2))[0]).toMatchObject({
+    mudouDepois: { evento: 'CT-e de Substituição Autorizado' },
+  })
 })
 
 test('what a switch hides, and what is of another workspace, is not there', async () => {

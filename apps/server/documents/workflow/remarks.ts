@@ -271,25 +271,25 @@ export function markCondition(workspaceId: number, mark: Mark): RawBuilder<unkno
   const relied = (condition: RawBuilder<unknown>) =>
     sql`d.id in (select u.document_id from document_reliance u where u.workspace_id = ${workspaceId} and ${condition})`
   switch (mark) {
-    case 'checked':
+    case 'conferidas':
       return relied(sql`u.checked_at is not null`)
-    case 'unchecked':
+    case 'por-conferir':
       return sql`not ${relied(sql`u.checked_at is not null`)}`
-    case 'booked':
+    case 'lancadas':
       return relied(sql`u.booked_at is not null`)
-    case 'unbooked':
+    case 'por-lancar':
       return sql`not ${relied(sql`u.booked_at is not null`)}`
-    case 'delivered':
+    case 'entregues':
       return relied(sql`u.delivered_at is not null`)
-    case 'altered':
+    case 'mudaram-depois':
       return relied(isAltered)
-    case 'remarked':
+    case 'com-observacao':
       return relied(sql`u.remarks > 0`)
-    case 'confirm':
+    case 'confirmacao-sugerida':
       return suggests(confirmacao)
-    case 'disown':
+    case 'desconhecimento-preparado':
       return suggests(desconhecimento)
-    case 'asked':
+    case 'aguardam-segunda-pessoa':
       return sql`d.asked is not null`
   }
 }

@@ -57,9 +57,9 @@ export async function readDashboard(ctx: WithDatabase, workspaceId: number) {
              (select coalesce(json_agg(r), '[]') from (${latestOfToday(workspaceId)}) r) as latest,
              ${today}::text as today,
              ${fields({ nfe: countDue(workspaceId, nfe.code), cte: countDue(workspaceId, cte.code) })} as due,
-             ${fields({ nfe: countMarked(workspaceId, nfe.code, 'altered'), cte: countMarked(workspaceId, cte.code, 'altered') })} as altered,
-             ${countMarked(workspaceId, nfe.code, 'confirm')} as confirm,
-             ${countMarked(workspaceId, nfe.code, 'disown')} as disown,
+             ${fields({ nfe: countMarked(workspaceId, nfe.code, 'mudaram-depois'), cte: countMarked(workspaceId, cte.code, 'mudaram-depois') })} as altered,
+             ${countMarked(workspaceId, nfe.code, 'confirmacao-sugerida')} as confirm,
+             ${countMarked(workspaceId, nfe.code, 'desconhecimento-preparado')} as disown,
              (select coalesce(json_agg(r), '[]') from (${byDay(workspaceId)}) r) as counted`.execute(db)
     const { today: last, counted, ...counts } = rows[0]!
     const sum = (column: 'summaries' | 'acknowledged') => counted.reduce((total, row) => total + row[column], 0)

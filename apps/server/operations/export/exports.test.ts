@@ -7,7 +7,7 @@ import { readZip } from '../../../../tests/support/zip.ts'
 import { showOnly } from '../../companies/testing.ts'
 import { readConfig } from '../../config.ts'
 import { zip } from '../../documents/export/archive.ts'
-import { exportFiles, printAhead } from '../../documents/export/files.ts'
+import { exportFiles } from '../../documents/export/files.ts'
 import { forgetExports, queueExport } from '../../documents/export/keeping.ts'
 import { readInBatches } from '../../documents/export/rows.ts'
 import { newTally } from '../../documents/export/texts.ts'
@@ -16,7 +16,6 @@ import { arrive, chaveOf, cteChaveOf, cteProc, evento, nfce, nfeProc, resNFe } f
 import type { Context } from '../../platform/context.ts'
 import { asOperator, inWorkspace, openDatabase } from '../../platform/database.ts'
 import { roomyStorage } from '../../platform/testing.ts'
-import type { RunOptions } from '../../platform/threads.ts'
 import { createVault } from '../../platform/vault.ts'
 import { type Exports, openExports } from './testing.ts'
 
@@ -735,14 +734,6 @@ describe('the forms of an export', () => {
     const files = readZip(Buffer.concat(chunks))
     expect(seen).toMatchObject({ now: 0, patient: true })
     expect(seen.most).toBeLessThanOrEqual(4)
-    // Prints for a small file are not `patient`: they do not wait for large files.
-    const runs: (RunOptions | undefined)[] = []
-    const asked: Context['printer'] = { ...printer, print: async (_, run) => new Uint8Array(runs.push(run)) }
-    const read = readInBatches(ctx, workspaceId, { criteria: { type: 0 } }, { withContent: true })
-    for await (const some of read)
-      for (const [, pdf] of printAhead(some, true, { few: true, ...words }, { printer: asked })) await pdf
-    expect(runs).toEqual(runs.map(() => ({ patient: false })))
-    expect(runs).toHaveLength(8)
     const names = [...files.keys()]
     expect(names.filter((name) => name.endsWith('.pdf'))).toHaveLength(7)
     expect(names.filter((name) => name.endsWith('.xml'))).toHaveLength(8)

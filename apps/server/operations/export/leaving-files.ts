@@ -122,7 +122,7 @@ async function* filesOfReceipts(
       best.push({ ...document, content: receipt.content })
     else yield { ...restOf(receipt, arrivals[index]!, document, rest, tally), at }
   }
-  for (const [row, printed] of printAhead(best, pdf, task, ctx)) {
+  for (const [row, printed] of printAhead(best, pdf, task.logoOf, ctx)) {
     const { entries } = await filesOf(row, printed, folderOf(row), { xml: true, pdf, planilha: false }, tally, ctx)
     for (const entry of entries) yield { ...entry, at }
   }

@@ -27,8 +27,6 @@ const retryMs = 2_000
 const partBytes = 1024 * 1024
 // A part is stored at least so often, so that people see it go on.
 const partMs = 2_000
-// As many as a page of the list has.
-const fewMax = 50
 // Space that documents still to come may need goes before files that can be made anew.
 const freeBytesMin = 1024 ** 3
 
@@ -148,7 +146,7 @@ async function isSettled(work: Promise<unknown>, ms: number): Promise<boolean> {
 
 function contentOf(
   ctx: Context,
-  { workspaceId, total, request: { criteria, ids = [], contents, filter, fileName, requestedBy, leaving } }: Order,
+  { workspaceId, request: { criteria, ids = [], contents, filter, fileName, requestedBy, leaving } }: Order,
   tally: Tally,
   taken: bigint[],
   ended: AbortSignal,
@@ -157,11 +155,10 @@ function contentOf(
   const at = new Date()
   const withContent = contents === null || contents.xml || contents.pdf
   const logoOf = logosOf(ctx, workspaceId)
-  const few = total <= fewMax
   const rowsUntil = (abandoned: AbortSignal) => readInBatches(ctx, workspaceId, choice, { withContent, abandoned })
   if (contents === null) {
     const title = fileName.replace(/\.pdf$/, '')
-    return mergeForms(title, printedForms({ rows: rowsUntil(ended), few, logoOf, tally }, ctx))
+    return mergeForms(title, printedForms({ rows: rowsUntil(ended), logoOf, tally }, ctx))
   }
   const made = `${formatBrasiliaMoment(at)} (horário de Brasília), por ${requestedBy}`
   const { productName } = ctx.config
@@ -184,7 +181,6 @@ function contentOf(
     workspaceId,
     unread,
     contents,
-    few,
     role: criteria?.role,
     logoOf,
     productName,
