@@ -1185,9 +1185,6 @@ create table webhook (
   problem text,
   -- the last time that it took a change
   delivered_at timestamptz,
-  -- Attempts in a row that failed, whichever the delivery, and until when nothing leaves because of that.
-  failures int not null default 0,
-  rest_until timestamptz not null default '-infinity',
   saved_by int,
   primary key (workspace_id, id),
   unique (workspace_id, public_id)

@@ -18,10 +18,6 @@ beforeAll(async () => {
   await inWorkspace(ctx, workspaceId, ({ db }) =>
     sql`insert into job (kind, workspace_id) values ('x', ${workspaceId})`.execute(db),
   )
-  await inWorkspace(ctx, workspaceId, ({ db }) =>
-    sql`insert into webhook (workspace_id, url, kinds, secret, version)
-        values (${workspaceId}, 'https://exemplo.com.br', '{documento-novo}', 'x', 0)`.execute(db),
-  )
 })
 afterAll(() => installation?.[Symbol.asyncDispose]())
 
@@ -55,10 +51,6 @@ test('what lies further ahead than any rule waits is written back', async () => 
     run_at: 24,
     lease_until: 0.2,
   })
-})
-
-test('an address of a webhook rests for minutes at most', async () => {
-  expect(await hoursAfter('webhook', `rest_until = ${inHours(400 * 24)}`)).toEqual({ rest_until: 0.1 })
 })
 
 test('a job waits a day at most, and letters until the next month', async () => {

@@ -26,7 +26,6 @@ export function pausesOf({ sefaz }: Context['config']): Pause[] {
     ['job', 'lease_until', leaseMs],
     ['job', 'run_at', dayMs, "attempts > 0 or kind not in ('letters', 'alerts')"],
     ['job', 'run_at', 32 * dayMs],
-    ['webhook', 'rest_until', 5 * minuteMs],
     ['happening', 'ready_at', sefaz.answerMs + minuteMs],
   ]
 }

@@ -934,8 +934,6 @@ export interface Tables {
     paused_at: Optional<Date | null, Date | string | null>
     problem: Optional<string | null>
     delivered_at: Optional<Date | null, Date | string | null>
-    failures: Optional<number>
-    rest_until: Optional<Date, Date | string>
     saved_by: Optional<number | null>
   }
   webhook_delivery: {

@@ -21,7 +21,6 @@ const hourMs = 3_600_000
 // A change makes it sooner.
 const idleMs = 24 * hourMs
 const waitsMs = [10_000, 60_000, 300_000, 1_800_000, 2 * hourMs, 6 * hourMs, 12 * hourMs, 24 * hourMs]
-const restMsMax = 300_000
 const keptDays = 30
 export const patienceDays = 3
 
@@ -96,11 +95,11 @@ function rowOf(workspaceId: number, webhookId: number, kind: string, data: objec
   }
 }
 
-/** Message of a job, or when it may leave; null: never by this job. Without secrets when none opens. */
+/** Message of a job; null: it does not leave by this job. Without secrets when none opens. */
 export async function readMessage(
   ctx: Pick<Context, 'db' | 'vault'>,
   { workspaceId, key }: Pick<Job, 'workspaceId' | 'key'>,
-): Promise<Message | Again | null> {
+): Promise<Message | null> {
   const row = await readWorkspace(ctx, workspaceId!, async ({ db }) => {
     const { rows } = await sql<{
       url: string
@@ -108,10 +107,8 @@ export async function readMessage(
       body: string
       secret: Buffer
       oldSecret: Buffer | null
-      restMs: number
     }>`
-      select w.url, d.public_id as "publicId", d.body, w.secret, case when w.old_until > now() then w.old_secret end as "oldSecret",
-             case when d.version is null then 0 else extract(epoch from greatest(w.rest_until, now()) - now())::float8 * 1000 end as "restMs"
+      select w.url, d.public_id as "publicId", d.body, w.secret, case when w.old_until > now() then w.old_secret end as "oldSecret"
         from webhook_delivery d join webhook w on w.workspace_id = d.workspace_id and w.id = d.webhook_id
        where d.workspace_id = ${workspaceId} and d.id = ${BigInt(key)} and d.state = 'waiting' and (d.version is null or w.paused_at is null)`.execute(
       db,
@@ -119,8 +116,7 @@ export async function readMessage(
     return rows[0]
   })
   if (!row) return null
-  const { secret, oldSecret, restMs, ...message } = row
-  if (restMs > 0) return { waitMs: restMs }
+  const { secret, oldSecret, ...message } = row
   const open = (sealed: Buffer | null) => {
     try {
       return sealed ? [ctx.vault.decrypt(sealed, webhookPurpose(workspaceId!))] : []
@@ -135,12 +131,12 @@ export async function readMessage(
 
 // Locks the webhook of a delivery before the delivery and its job, in the order in which everybody locks them.
 async function lockWebhookOf({ db }: WithDatabase, workspaceId: number, id: bigint) {
-  const { rows } = await sql<{ failures: number; deliveredAt: string | null }>`
-    select failures, delivered_at::text as "deliveredAt" from webhook
+  const { rows } = await sql<{ deliveredAt: string | null }>`
+    select delivered_at::text as "deliveredAt" from webhook
      where workspace_id = ${workspaceId}
        and id = (select webhook_id from webhook_delivery where workspace_id = ${workspaceId} and id = ${id})
        for no key update`.execute(db)
-  return rows[0] ?? { failures: 0, deliveredAt: null }
+  return rows[0] ?? { deliveredAt: null }
 }
 
 /**
@@ -155,7 +151,7 @@ export async function settleDelivery(
   const workspaceId = job.workspaceId!
   const id = BigInt(job.key)
   return inWorkspace(ctx, workspaceId, async (ctx) => {
-    const { failures, deliveredAt } = await lockWebhookOf(ctx, workspaceId, id)
+    const { deliveredAt } = await lockWebhookOf(ctx, workspaceId, id)
     await holdJob(ctx, job)
     const isExhausted = sql`coalesce(failing_since < c.patient_since, false)`
     const othersWereTaken = sql`${deliveredAt}::timestamptz > failing_since`
@@ -183,16 +179,12 @@ export async function settleDelivery(
     if (!row?.documentId) return null
     const { webhookId, documentId, isWaiting } = row
     if (delivered)
-      await sql`update webhook set delivered_at = now(), failures = 0, rest_until = '-infinity'
+      await sql`update webhook set delivered_at = now()
                  where workspace_id = ${workspaceId} and id = ${webhookId}`.execute(ctx.db)
     else if ((isWaiting && row.exhausted) || status === 410) {
       await pauseWebhook(ctx, workspaceId, webhookId, problem ?? '')
       return null
-    } else
-      await sql`
-        update webhook set failures = least(failures + 1, 30),
-               rest_until = now() + ${Math.min(restMsMax, 1000 * 2 ** failures)} * interval '1 ms'
-         where workspace_id = ${workspaceId} and id = ${webhookId}`.execute(ctx.db)
+    }
     await queueDeliveries(ctx, workspaceId, webhookId, sql`document_id = ${documentId}`)
     return isWaiting ? { waitMs: waitsMs[row.failures - 1] ?? waitsMs.at(-1)!, error: problem ?? '' } : null
   })

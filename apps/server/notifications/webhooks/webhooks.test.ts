@@ -83,15 +83,8 @@ async function work() {
   await carryOutDue(ctx, webhookJobs)
 }
 
-// An address that failed has rested.
-async function rest() {
-  await owner.query(`update webhook set rest_until = '-infinity'`)
-  await owner.query(`update job set run_at = now() where kind = 'webhook' and attempts = 0`)
-}
-
 // All waits are over.
 async function pass() {
-  await rest()
   await owner.query(`update job set run_at = now() where kind = 'webhook'`)
 }
 
@@ -161,8 +154,6 @@ test('of one document one is told after the other, and others do not wait for it
   const { publicId } = await add()
   respond = ({ message }) => ({ status: message.alteracao!.chave === chaveOf({ number: 1 }) ? 500 : 200 })
   await arriveHere(note(1), note(2), cancellation(1))
-  await work()
-  await rest()
   await work()
   await pass()
   await work()
@@ -246,14 +237,6 @@ test('a letter tells of each webhook that is made or redirected', async () => {
   ])
 })
 
-test('an address that fails rests before anything else is tried there', async () => {
-  await add()
-  respond = () => ({ status: 500 })
-  await arriveHere(note(1), note(2), note(3))
-  await work()
-  expect(received).toHaveLength(1)
-})
-
 test('nothing leaves for an internal address, whatever its name, and no redirect is followed', async () => {
   const port = new URL(url).port
   const inside = [`https://127.0.0.1:${port}/`, 'https://localhost:1/', 'https://[::1]/', 'https://169.254.169.254/']
@@ -301,7 +284,6 @@ test('one that is always refused fails alone when others are taken, and is sent 
   await arriveHere(note(1))
   await work()
   await arriveHere(note(2), cancellation(1))
-  await rest()
   await work()
   expect(told()).toContainEqual(['documento-novo', 2])
   await owner.query(

@@ -148,8 +148,8 @@ export async function queueDeliveries(
 // Resumes after the changes that are not kept any more.
 async function resume({ db }: WithDatabase, workspaceId: number, id: number): Promise<void> {
   await sql`
-    update webhook w set failures = 0, rest_until = '-infinity',
-           version = greatest(w.version, (select p.forgotten from change_position p where p.workspace_id = ${workspaceId}))
+    update webhook w
+       set version = greatest(w.version, (select p.forgotten from change_position p where p.workspace_id = ${workspaceId}))
      where w.workspace_id = ${workspaceId} and w.id = ${id}`.execute(db)
   await sql`
     update webhook_delivery set failures = 0, failing_since = null

@@ -15,8 +15,7 @@ export const webhookJobs: readonly JobKind[] = [
     isHeld: true,
     run: async (ctx, job, signal) => {
       const message = await readMessage(ctx, job)
-      if (message === null || 'waitMs' in message) return message
-      return settleDelivery(ctx, job, await send(ctx, message, signal))
+      return message && settleDelivery(ctx, job, await send(ctx, message, signal))
     },
   },
 ]
