@@ -1,15 +1,16 @@
 import { gzipSync } from 'node:zlib'
 import { danfe } from '@vigia/print/danfe'
 import { afterEach, expect, test } from 'vitest'
+import type { ThreadsOptions } from '../../platform/threads.ts'
 import { nfeProc } from '../testing.ts'
-import { createPrinter, type Printer, type PrinterOptions, type PrintOrder } from './printer.ts'
+import { createPrinter, type Printer, type PrintOrder } from './printer.ts'
 
 const opened: Printer[] = []
 afterEach(async () => {
   for (const printer of opened.splice(0)) await printer[Symbol.asyncDispose]()
 })
 
-function open(options: Partial<PrinterOptions> = {}): Printer {
+function open(options: Partial<ThreadsOptions> = {}): Printer {
   const printer = createPrinter({ threads: 1, ...options })
   opened.push(printer)
   return printer
@@ -26,37 +27,11 @@ function note(issuerName = 'PAPELARIA', number = 1): PrintOrder {
   }
 }
 
-test('a document is laid out once, and the bytes are those of the layout', async () => {
-  const printer = open()
+test('the bytes are those of the layout', async () => {
   const order = note()
-  const first = await printer.print(order)
-  const second = await printer.print(note())
-  expect(Buffer.from(first)).toEqual(Buffer.from(danfe(Buffer.from(nfeProc({ number: 1, issuerName: 'PAPELARIA' })))))
-  expect(second).toBe(first)
+  const pdf = await open().print(order)
+  expect(Buffer.from(pdf)).toEqual(Buffer.from(danfe(Buffer.from(nfeProc({ number: 1, issuerName: 'PAPELARIA' })))))
   expect(order.content.length).toBeGreaterThan(0)
-})
-
-test('whatever else is on the paper makes it another form', async () => {
-  const printer = open()
-  const order = note()
-  const plain = await printer.print(order)
-  const cancelled = await printer.print({ ...order, options: { cancelled: { protocol: '135260000000009' } } })
-  expect(Buffer.from(cancelled)).not.toEqual(Buffer.from(plain))
-})
-
-test('what is remembered has a size: the oldest makes way', async () => {
-  const size = (await open().print(note())).length
-  const printer = open({ cacheBytes: Math.round(size * 2.5) })
-  const print = (number: number) => printer.print(note('PAPELARIA', number))
-  const [first, , third] = [await print(1), await print(2), await print(3)]
-  expect(await print(3)).toBe(third)
-  expect(await print(1)).not.toBe(first)
-})
-
-test('an export pushes nothing out of what is remembered', async () => {
-  const printer = open()
-  const ofExport = await printer.print(note('PAPELARIA', 1), { patient: true })
-  expect(await printer.print(note('PAPELARIA', 1))).not.toBe(ofExport)
 })
 
 test('a file that is no such document is refused with the words of the layout', async () => {

@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto'
 import { PrintError, type PrintOptions } from '@vigia/print/danfe'
-import { LRUCache } from 'lru-cache'
 import { AppError } from '../../platform/errors.ts'
 import {
   createThreads,
@@ -24,20 +22,14 @@ export interface PrintOrder {
 
 export type PrintResult = { pdf: Uint8Array<ArrayBuffer> } | { refused: string } | { failed: unknown }
 
-/** Lays documents out in threads, away from the event loop, and caches the PDFs. */
+/** Lays documents out in threads, away from the event loop. */
 export interface Printer {
-  /** The PDF of an order; its bytes must not be changed. Rejects with `PrintError`, or with a refusal when it took too long. */
+  /** The PDF of an order. Rejects with `PrintError`, or with a refusal when it took too long. */
   print(order: PrintOrder, options?: RunOptions): Promise<Uint8Array>
   [Symbol.asyncDispose](): Promise<void>
 }
 
-export interface PrinterOptions extends ThreadsOptions {
-  /** Maximum bytes of cached PDFs. */
-  cacheBytes: number
-}
-
-const megabyte = 1024 * 1024
-const defaultOptions: PrinterOptions = {
+const defaultOptions: ThreadsOptions = {
   file: new URL('./printer-worker.ts', import.meta.url),
   threads: defaultThreads,
   // A second of work.
@@ -46,17 +38,13 @@ const defaultOptions: PrinterOptions = {
   timeoutMs: 15_000,
   memoryMb: 256,
   idleMs: 60_000,
-  cacheBytes: 32 * megabyte,
 }
 
-/** A printer without threads and with an empty cache; both fill with the first order. */
-export function createPrinter(options: Partial<PrinterOptions> = {}): Printer {
-  const settings = { ...defaultOptions, ...options }
-  const threads = createThreads<PrintOrder, PrintResult>(settings)
-  const { cacheBytes } = settings
-  const cache = new LRUCache<string, Uint8Array>({ maxSize: cacheBytes, sizeCalculation: (pdf) => pdf.length })
+/** A printer without threads; they start with the first orders. */
+export function createPrinter(options: Partial<ThreadsOptions> = {}): Printer {
+  const threads = createThreads<PrintOrder, PrintResult>({ ...defaultOptions, ...options })
 
-  const render = async (order: PrintOrder, run: RunOptions): Promise<Uint8Array> => {
+  const print = async (order: PrintOrder, run: RunOptions = {}): Promise<Uint8Array> => {
     try {
       const { content, document, options } = order
       const printed = await threads.run(
@@ -76,29 +64,7 @@ export function createPrinter(options: Partial<PrinterOptions> = {}): Printer {
     }
   }
 
-  return {
-    async print(order, run = {}) {
-      const key = keyOf(order)
-      const known = cache.get(key)
-      if (known) return known
-      const pdf = await render(order, run)
-      // An export asks for each form once: it must not push out the forms that people look at.
-      if (!run.patient) cache.set(key, pdf)
-      return pdf
-    },
-    [Symbol.asyncDispose]: () => threads[Symbol.asyncDispose](),
-  }
-}
-
-// The cache ends with the program, so the version of the layout need not be part of the key.
-function keyOf({ form, content, document, options: { logo, ...options } }: PrintOrder): string {
-  return createHash('sha256')
-    .update(JSON.stringify([form, options, content.length, logo?.length]))
-    .update('\n')
-    .update(content)
-    .update(logo ?? '')
-    .update(document ?? '')
-    .digest('base64')
+  return { print, [Symbol.asyncDispose]: () => threads[Symbol.asyncDispose]() }
 }
 
 // Copies the bytes, because a view would send its whole larger buffer to the thread.

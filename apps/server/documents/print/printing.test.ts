@@ -14,6 +14,7 @@ import { createPublicIds } from '../../platform/ids.ts'
 import { createLogger } from '../../platform/log.ts'
 import { testSigner } from '../../platform/signer/testing.ts'
 import { newWorkspace, roomyStorage, testSession } from '../../platform/testing.ts'
+import type { ThreadsOptions } from '../../platform/threads.ts'
 import { createVault } from '../../platform/vault.ts'
 import type { Arrival } from '../arrival.ts'
 import { readByChave } from '../export/rows.ts'
@@ -31,7 +32,7 @@ import {
   resEvento,
   resNFe,
 } from '../testing.ts'
-import { createPrinter, type PrinterOptions } from './printer.ts'
+import { createPrinter } from './printer.ts'
 import { orderOf } from './printing.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
@@ -63,7 +64,7 @@ afterEach(async () => {
   for (const one of opened.splice(0)) await one[Symbol.asyncDispose]()
 })
 
-async function serve(options: Partial<PrinterOptions> = {}) {
+async function serve(options: Partial<ThreadsOptions> = {}) {
   const printer = createPrinter({ threads: 1, ...options })
   const log = createLogger('warn', { write: (line) => lines.push(line) })
   const ctx = {
