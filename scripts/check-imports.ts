@@ -65,7 +65,7 @@ const tablesOfFloors: Record<string, string> = {
     document_cite content_sum document_words product product_sum installment
     freight_finding`,
   capture: 'capture_line capture_subscription capture_gap',
-  events: 'outgoing_event outgoing_event_call manifestation_text answer_rule answer_setting',
+  events: 'outgoing_event manifestation_text answer_rule answer_setting',
   insights: `alert alert_verdict alert_known alert_setting alert_news alert_test partner partner_contact company_month
     freight_mark`,
   notifications: `announcement announcement_position announcement_reading webhook webhook_delivery letter_choice

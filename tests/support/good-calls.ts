@@ -192,10 +192,6 @@ async function newAsked(two: TwoWorkspaces): Promise<string> {
 // A note with an event whose registration the authority has not confirmed for a day.
 async function unconfirmed({ owner, mine }: TwoWorkspaces): Promise<string> {
   const { idDfe, chave } = (await mine.client.list('TipoDFe=0'))[0]!
-  await owner.query(
-    'delete from outgoing_event_call where event_id in (select id from outgoing_event where chave = $1)',
-    [chave],
-  )
   await owner.query('delete from outgoing_event where chave = $1', [chave])
   await owner.query(
     `insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, state, why, requested_by)

@@ -171,7 +171,7 @@ async function approve(
       await sql`
         update outgoing_event
            set state = 'waiting', sequence = ${verdict.sequence}, message = 'Na fila de envio à SEFAZ.', why = ${why},
-               approved_by = ${accountId}, approved_at = ${now}, next_at = ${now}
+               approved_by = ${accountId}, next_at = ${now}
          where workspace_id = ${workspaceId} and id = ${answer.id} and state = 'asked'`.execute(db)
       const some = approved.get(answer.tpEvento) ?? []
       approved.set(answer.tpEvento, [...some, { id: answer.id, document_id: answer.documentId }])
@@ -209,7 +209,7 @@ async function end(
   message: string,
 ): Promise<void> {
   await sql`
-    update outgoing_event set state = 'rejected', message = ${message}, approved_by = null, approved_at = null
+    update outgoing_event set state = 'rejected', message = ${message}, approved_by = null
      where workspace_id = ${workspaceId} and id = ${id} and state = 'asked'`.execute(db)
   noteSettled({ db }, workspaceId, [{ id, documentId }])
 }

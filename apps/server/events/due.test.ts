@@ -250,7 +250,7 @@ async function settleSome(outcomes: Iterator<string>): Promise<void> {
     const said = isElsewhere ? { said: { cStat: 573, xMotivo: 'Duplicidade' } } : {}
     return { ready: { event, signed: null }, consequence: { state, message: 'x' }, ...said } as unknown as Settled
   })
-  await settle(ctx, batch, settled, 1)
+  await settle(ctx, batch, settled)
 }
 
 async function send(office: Awaited<ReturnType<typeof newOffice>>, kinds: Kind[]): Promise<void> {

@@ -82,7 +82,7 @@ let sentAgain = 0
 beforeEach(async () => {
   sentAgain = 0
   // The application itself may not remove what it noted.
-  await owner.query('truncate outgoing_event, outgoing_event_call, capture_subscription, circuit')
+  await owner.query('truncate outgoing_event, capture_subscription, circuit')
   office = await newOffice(ctx, { certificate })
 })
 
@@ -158,11 +158,11 @@ function saidOf({ signed }: ReadyEvent, cStat: number, at: string): Said {
 async function turn(cStat: number | null, error: SefazError | null = null, registeredAt = daysAgo(0)) {
   const { batch, ready: events } = await ready()
   const settled = events.map((one): Settled => {
-    if (cStat === null) return { ready: one, error: 'timeout', consequence: decideSilence(one.event, error) }
+    if (cStat === null) return { ready: one, consequence: decideSilence(one.event, error) }
     const said = saidOf(one, cStat, registeredAt)
     return { ready: one, said, consequence: decideAnswer(batch.service, one.event, said) }
   })
-  const registered = await settle(ctx, batch, settled, 12)
+  const registered = await settle(ctx, batch, settled)
   return { events, registered }
 }
 
@@ -363,7 +363,7 @@ describe('what is signed', () => {
     for (const { signed } of second.ready) expect(verifyWithXmlCrypto(signed.xml)).toBe(true)
     // The one who was silent may not write any more.
     const silent = first.ready.map((one): Settled => ({ ready: one, consequence: { state: 'rejected', message: 'x' } }))
-    expect(await settle(ctx, first.batch, silent, 1)).toBe(false)
+    expect(await settle(ctx, first.batch, silent)).toBe(false)
     expect((await rows()).map((row) => row.state)).toEqual(['sending', 'sending'])
   })
 
@@ -523,7 +523,7 @@ describe('an answer that somebody registered elsewhere', () => {
     }
     const first = await ready()
     const [one] = first.ready
-    await settle(ctx, first.batch, [{ ready: one!, consequence: decideSilence(one!.event, null) }], 1)
+    await settle(ctx, first.batch, [{ ready: one!, consequence: decideSilence(one!.event, null) }])
     expect((await turn(573)).registered).toBe(true)
     expect((await rows()).map(({ state, sequence }) => [state, sequence])).toEqual([
       ['sending', 1],
@@ -741,8 +741,6 @@ describe('what is answered', () => {
     )
     expect(kept).toEqual([{ nsu: expect.anything(), unread: false }])
     expect(readReceived(Buffer.from(`${events[0]!.signed.xml}`)).facts).toMatchObject({ chave: chaveOf() })
-    const calls = await inCapture(ctx, ({ db }) => db.selectFrom('outgoing_event_call').selectAll().execute())
-    expect(calls).toMatchObject([{ c_stat: 135, error: null, duration_ms: 12 }])
   })
 
   test('silence sends the same bytes again, later each time, until the authority says what it knows', async () => {
@@ -819,7 +817,7 @@ test('whatever is answered in whatever order, what may be registered leaves as t
   let number = 0
   await fc.assert(
     fc.asyncProperty(answers, ends, async (before, end) => {
-      await owner.query('truncate outgoing_event, outgoing_event_call')
+      await owner.query('truncate outgoing_event')
       const [document] = [resNFe({ number: ++number, issuedAt: daysAgo(2) })]
       const one = await newOffice(ctx, { certificate })
       await store(ctx, one, 'nfe', [arrive(number, document)])
@@ -839,8 +837,6 @@ test('whatever is answered in whatever order, what may be registered leaves as t
       expect((await only()).state).toBe(end === 596 ? 'rejected' : 'registered')
       expect(await claimBatch(ctx)).toBeNull()
       expect(await documentsOf(one)).toMatchObject([{ status: end === 596 ? 1 : 8 }])
-      const { rows: calls } = await owner.query('select count(*)::int as n from outgoing_event_call')
-      expect(calls[0].n).toBe(before.length + 1)
     }),
     { numRuns: runs(20) },
   )

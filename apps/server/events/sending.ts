@@ -34,7 +34,6 @@ export async function sendBatch(ctx: SendingContext, batch: Batch, signal: Abort
   const connection = onlyWhile(await opened.connect(), batch.lasts)
   // If the response under way is lost, the same bytes are sent a second time, so wait a little for it.
   using _ = afterGrace(signal, graceMs, () => connection.close())
-  const startedAt = performance.now()
   let settled: Settled[]
   try {
     settled = await converse(ctx, batch, connection, ready)
@@ -46,7 +45,7 @@ export async function sendBatch(ctx: SendingContext, batch: Batch, signal: Abort
     connection.close()
   }
   await noteCertificate(ctx, batch, opened.id, settled)
-  return settle(ctx, batch, settled, performance.now() - startedAt)
+  return settle(ctx, batch, settled)
 }
 
 // A rejection because the signature is of another CNPJ does not mean that the certificate is bad.
@@ -95,6 +94,5 @@ function answered({ service }: Batch, ready: ReadyEvent, said: Said | undefined)
 }
 
 function silent(ready: ReadyEvent, error: SefazError | null): Settled {
-  const reason = error ? `${error.kind}: ${error.detail ?? error.message}` : 'no result for this event'
-  return { ready, error: reason, consequence: decideSilence(ready.event, error) }
+  return { ready, consequence: decideSilence(ready.event, error) }
 }

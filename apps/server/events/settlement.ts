@@ -27,8 +27,6 @@ export interface Settled {
   consequence: Consequence
   /** Absent when no response came. */
   said?: Said
-  /** Why no response came, for the operator. */
-  error?: string
 }
 
 /** Stores the outcome of a sending in one transaction. Events that another process took are left to it. Returns whether one is registered. */
@@ -36,7 +34,6 @@ export async function settle(
   ctx: Pick<Context, 'db' | 'config' | 'log'>,
   batch: Batch,
   settled: readonly Settled[],
-  durationMs: number,
 ): Promise<boolean> {
   return inCapture(ctx, async (ctx) => {
     await enterWorkspace(ctx, batch.workspaceId)
@@ -54,7 +51,6 @@ export async function settle(
         results[written.state === 'rejected' ? 'refused' : 'unconfirmed'] += 1
         if (results.chaves.length < chavesNamed) results.chaves.push(one.ready.event.chave)
       }
-      await noteSending(ctx, batch, one, durationMs)
       registered ||= one.consequence.state === 'registered'
       if (one.consequence.keeps && one.said?.xml) kept.push(receipt.write(one.ready.signed, { xml: one.said.xml }))
     }
@@ -146,7 +142,6 @@ async function writeOutcome(
       ...(said && {
         c_stat: said.cStat,
         x_motivo: said.xMotivo.slice(0, 1000),
-        answer_xml: said.xml ?? null,
         answered_at: sql<Date>`now()`,
       }),
       ...(countsAlone && event.cStat !== said?.cStat && { failures: 1 }),
@@ -162,18 +157,6 @@ async function writeOutcome(
     .executeTakeFirst()
   if (row && state !== 'waiting' && state !== 'sending') noteSettled(ctx, workspaceId, [event])
   return row ? { state, requestedBy: row.requestedBy } : null
-}
-
-async function noteSending(
-  { db }: WithDatabase,
-  { workspaceId }: Batch,
-  { ready, said, error }: Settled,
-  durationMs: number,
-): Promise<void> {
-  await sql`
-    insert into outgoing_event_call (workspace_id, event_id, c_stat, x_motivo, error, duration_ms)
-    values (${workspaceId}, ${ready.event.id}, ${said?.cStat ?? null}, ${said?.xMotivo.slice(0, 500) ?? null},
-            ${error?.slice(0, 500) ?? null}, ${Math.round(durationMs)})`.execute(db)
 }
 
 // The authority blocks the author for all events, from whichever workspace they leave.

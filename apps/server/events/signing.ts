@@ -211,7 +211,7 @@ async function holdBackAlone({ db }: WithDatabase, batch: Batch): Promise<bigint
   if (asTwo.length === 0) return []
   const { rows } = await sql<{ id: bigint; documentId: bigint; state: string; by: string }>`
     update outgoing_event o
-       set state = h.state, lease_by = null, lease_until = null, c_stat = null, x_motivo = null, approved_by = null, approved_at = null,
+       set state = h.state, lease_by = null, lease_until = null, c_stat = null, x_motivo = null, approved_by = null,
            why = split_part(o.why, ${approvedMark}, 1) || case when o.approved_by is null then '' else '.' end,
            message = case when h.state = 'asked' then ${waitsForSecond} when h.gone then 'O documento não está mais aqui: nada foi enviado.'
                           else ${overtakenByRequest} end

@@ -773,21 +773,9 @@ export interface Tables {
     x_motivo: Optional<string | null>
     protocol: Optional<string | null>
     registered_at: Optional<Date | null, Date | string | null>
-    answer_xml: Optional<string | null>
     answered_at: Optional<Date | null, Date | string | null>
     rule_id: Optional<bigint | null, bigint | number | null>
     approved_by: Optional<number | null>
-    approved_at: Optional<Date | null, Date | string | null>
-  }
-  outgoing_event_call: {
-    workspace_id: number
-    id: Optional<bigint, bigint | number>
-    event_id: Column<bigint, bigint | number>
-    at: Optional<Date, Date | string>
-    c_stat: Optional<number | null>
-    x_motivo: Optional<string | null>
-    error: Optional<string | null>
-    duration_ms: Optional<number>
   }
   partner: {
     workspace_id: number

@@ -212,7 +212,6 @@ describe('a deletion', () => {
         sql`insert into token_directory values (${Buffer.from(`${workspaceId}`)}, ${workspaceId}, now())`,
         sql`insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, why)
             select workspace_id, company_id, id, 0, ${ours}, chave, 210200, 1, 'x' from document where number = 1`,
-        sql`insert into outgoing_event_call (workspace_id, event_id) select workspace_id, id from outgoing_event`,
       ])
         await sql`${statement} returning 1`.execute(db)
     })
