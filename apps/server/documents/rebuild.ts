@@ -41,7 +41,11 @@ export async function rebuildProjection(
     await dropForgotten(db, company)
     await recount(db, company)
     const { workspaceId } = company
-    beforeCommit({ db }, { lock: 'jobs', workspaceId }, () => queueJob({ db }, { kind: 'alerts', workspaceId }))
+    beforeCommit({ db }, { lock: 'jobs', workspaceId }, async () => {
+      await queueJob({ db }, { kind: 'alerts', workspaceId })
+      // Habits are made anew from all that is here.
+      await queueJob({ db }, { kind: 'alerts-night', workspaceId, key: 'all' })
+    })
     return count(db, company)
   })
 }

@@ -4,6 +4,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createDatabase, execute } from '../../../../tests/support/database.ts'
 import { readZip } from '../../../../tests/support/zip.ts'
+import { rebuildProjection } from '../../documents/rebuild.ts'
 import { receive } from '../../documents/receive.ts'
 import { arrive, chaveOf, company, cteProc, evento, nfeProc, resNFe } from '../../documents/testing.ts'
 import { acknowledgePending } from '../../events/events.ts'
@@ -193,6 +194,23 @@ test('what nobody queued is judged after the next review', async () => {
   await reviewAlerts(ctx, workspaceId)
   await judge()
   expect((await list()).map(rules)).toContainEqual(expect.arrayContaining([2, 'S10']))
+})
+
+test('a rebuild leaves alerts as they were, and has habits made anew', async () => {
+  const { workspaceId, companyId, deliver, judge, list } = await newOffice()
+  await deliver(...twins)
+  await judge()
+  const inside = <T>(query: RawBuilder<T>) =>
+    inWorkspace(ctx, workspaceId, async ({ db }) => (await query.execute(db)).rows)
+  const months = () => inside(sql`select * from company_month where workspace_id = ${workspaceId} order by type, month`)
+  const before = [await list(), await months()]
+  await inside(sql`update company_month set notes = 7 where workspace_id = ${workspaceId}`)
+  await rebuildProjection(ctx, { workspaceId, companyId, cnpj: company })
+  await judge()
+  // It may have found documents that were not judged yet.
+  await inside(sql`update job set run_at = now() where workspace_id = ${workspaceId} and kind = ${nightJob.name}`)
+  await judge()
+  expect([await list(), await months()]).toEqual(before)
 })
 
 test('what is known is silent for the issuer, up to a value, and told again when that is taken back', async () => {

@@ -11,7 +11,10 @@ import { hasNext, judgedTypes } from './reading.ts'
 
 // Once a night habits are made anew, and what came late is taken into account: then any order of arrival gives the same alerts.
 
-/** Looks over what came to a workspace since its last night, and judges again what was issued so long ago. It may begin again at any time. */
+/**
+ * Looks over what came to a workspace since its last night; by the key `all`, over everything. Documents issued up to so many days ago
+ * may be judged again. It may begin again at any time.
+ */
 export const nightOf = (reachDays: number): JobKind => ({
   name: 'alerts-night',
   concurrency: 1,
@@ -33,7 +36,7 @@ async function runNight(ctx: Context, job: Job, reachDays: number): Promise<Agai
   const { waits, begun, changed, came } = await readWorkspace(ctx, workspaceId, async ({ db }) => {
     const { rows } = await sql<{ waits: boolean; begun: string; since: string | null }>`
       select ${hasNext(workspaceId)} as waits, now()::text as begun, (select (night_at - ${overlap})::text from alert_setting
-                                      where workspace_id = ${workspaceId} and night_at > now() - ${feedKept}) as since`.execute(
+                                      where workspace_id = ${workspaceId} and night_at > now() - ${feedKept} and ${job.key} <> 'all') as since`.execute(
       db,
     )
     const { waits, begun, since } = rows[0]!
@@ -60,6 +63,10 @@ async function runNight(ctx: Context, job: Job, reachDays: number): Promise<Agai
   await inside(async (db) => {
     await judgeDue({ db }, workspaceId)
     // A document that was made anew may be no more.
+    await sql`
+      delete from company_month m where m.workspace_id = ${workspaceId}
+         and not exists (select from document_facts f where f.workspace_id = m.workspace_id and f.company_base = m.company_base and f.type = m.type
+                            and f.month = m.month and f.purchase)`.execute(db)
     await sql`
       delete from alert a where a.workspace_id = ${workspaceId}
          and not exists (select from document d where d.workspace_id = a.workspace_id and d.id = a.document_id)`.execute(
