@@ -1,11 +1,12 @@
 import { familyOf } from '@vigia/dfe/families/lookup'
 import { status } from '@vigia/dfe/families/statuses'
-import type { Proof } from '@vigia/dfe/proof'
 import { sql } from 'kysely'
 import { readHiding, shownConditions } from '../companies/switches.ts'
-import type { Context } from '../platform/context.ts'
+import type { Context, Database } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import { all } from './list/filter.ts'
+import { type DocumentListRow, readRows } from './list/rows.ts'
 import { openReceived } from './received/bytes.ts'
 import { receivedContent } from './received/column.ts'
 
@@ -18,43 +19,62 @@ export async function getFile({ db, ids }: Pick<Context, 'db' | 'ids'>, workspac
   return found
 }
 
-/** EPEC of NF-e and CT-e: earlier prints show its protocol (MOC NF-e 7.0; MOC CT-e 4.00 §3.7.1). */
-export const epecCodes = [110140, 110113]
-
-interface StoredFile {
-  id: bigint
-  type: number
-  company_id: number
-  chave: string
-  complete: boolean
-  status: number
-  proof: Proof | null
-  issuerTaxId: string
-  content: Buffer
+/** A document as the list shows it, with what is exported or printed of it. */
+export interface DocumentFile extends DocumentListRow {
+  /** Position of the receipt with its best bytes, and when that arrived. */
+  nsu: bigint
   received_at: Date
+  series: number | null
+  /** The remarks, a line each. */
+  remark_texts: string | null
+  /** Bytes of the receipt; null: not requested. */
+  content: Buffer | null
   cancelProtocol: string | null
   cancelledAt: Date | null
   epecProtocol: string | null
   epecAt: Date | null
 }
 
-async function findFile(db: Context['db'], workspaceId: number, id: bigint): Promise<StoredFile | undefined> {
-  const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
-  const { rows } = await sql<StoredFile>`
-    select d.id, d.type, d.company_id, d.chave, d.complete, d.status, d.proof, s.tax_id as "issuerTaxId",
-           ${receivedContent(workspaceId, 'r')} as content, r.received_at, e.protocol as "cancelProtocol",
-           e.registered_at as "cancelledAt", c.protocol as "epecProtocol", c.registered_at as "epecAt"
+// EPEC of NF-e and CT-e: earlier prints show its protocol (MOC NF-e 7.0; MOC CT-e 4.00 §3.7.1).
+const epecCodes = [110140, 110113]
+
+/** Documents with their files, in the order of the ids; `db` is inside the workspace. */
+export async function readFiles(
+  db: Database,
+  workspaceId: number,
+  ids: readonly bigint[],
+  withContent: boolean,
+): Promise<DocumentFile[]> {
+  const listed = await readRows(db, workspaceId, ids)
+  const { rows } = await sql<DocumentFile>`
+    select d.id, d.nsu, r.received_at, d.series, ${withContent ? receivedContent(workspaceId, 'r') : sql`null::bytea`} as content,
+           (select string_agg(m.text, E'\n' order by m.id) from document_remark m
+             where m.workspace_id = ${workspaceId} and m.document_id = d.id) as remark_texts,
+           e.protocol as "cancelProtocol", e.registered_at as "cancelledAt", p.protocol as "epecProtocol", p.registered_at as "epecAt"
       from document d
-      join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
-      join receipt r on r.workspace_id = d.workspace_id and r.company_id = d.company_id and r.service = d.type and r.nsu = d.nsu
-      left join document_event e
-        on e.workspace_id = d.workspace_id and e.company_id = d.company_id and e.chave = d.chave and e.status = ${status.cancelled}
-      left join document_event c
-        on c.workspace_id = d.workspace_id and c.company_id = d.company_id and c.chave = d.chave
-       and c.tp_evento = any (${epecCodes}::int[]) and c.rank > 0
-     where ${sql.join([sql`d.workspace_id = ${workspaceId}`, sql`d.id = ${id}`, ...shown], sql` and `)}
-     order by e.registered_at desc limit 1`.execute(db)
-  return rows[0]
+      left join receipt r on r.workspace_id = ${workspaceId} and r.company_id = d.company_id and r.service = d.type and r.nsu = d.nsu
+      left join lateral (
+        select e.protocol, e.registered_at from document_event e
+         where d.status = ${status.cancelled} and e.workspace_id = ${workspaceId} and e.company_id = d.company_id and e.chave = d.chave and e.status = ${status.cancelled}
+         order by e.registered_at desc limit 1) e on true
+      left join lateral (
+        select p.protocol, p.registered_at from document_event p
+         where p.workspace_id = ${workspaceId} and p.company_id = d.company_id and p.chave = d.chave
+           and p.tp_evento = any (${epecCodes}::int[]) and p.rank > 0
+         order by p.registered_at desc limit 1) p on true
+     where d.workspace_id = ${workspaceId} and d.id = any (${ids}::bigint[])`.execute(db)
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return listed.map((row) => ({ ...row, ...byId.get(row.id)! }))
+}
+
+async function findFile(db: Database, workspaceId: number, id: bigint) {
+  const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
+  const { rows } = await sql`
+    select from document d where ${all([sql`d.workspace_id = ${workspaceId}`, sql`d.id = ${id}`, ...shown])}`.execute(
+    db,
+  )
+  const [found] = rows.length > 0 ? await readFiles(db, workspaceId, [id], true) : []
+  return found?.content ? { ...found, content: found.content } : undefined
 }
 
 /** File of an event, and its document. Refuses documents like `getFile`, and unknown events. */
@@ -98,7 +118,7 @@ export async function readEventFiles(
   return rows.map(({ content, ...event }) => [eventId(event), content])
 }
 
-const eventsOf = (workspaceId: number, { company_id, chave }: Pick<StoredFile, 'company_id' | 'chave'>) => sql`
+const eventsOf = (workspaceId: number, { company_id, chave }: Pick<DocumentFile, 'company_id' | 'chave'>) => sql`
   from document_event e
   join receipt r on r.workspace_id = e.workspace_id and r.company_id = e.company_id and r.service = e.type and r.nsu = e.nsu
  where e.workspace_id = ${workspaceId} and e.company_id = ${company_id} and e.chave = ${chave}`

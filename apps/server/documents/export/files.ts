@@ -7,18 +7,17 @@ import type { MergedForm } from '@vigia/print/merge'
 import type { Context } from '../../platform/context.ts'
 import { AppError } from '../../platform/errors.ts'
 import { serviceOf } from '../../platform/service.ts'
-import { xmlName } from '../files.ts'
+import { type DocumentFile, xmlName } from '../files.ts'
 import { eventName, eventText } from '../list/rows.ts'
 import { formOf, orderOf } from '../print/printing.ts'
 import { openReceived } from '../received/bytes.ts'
 import { doubtOf, proofSentence } from '../signatures/proof.ts'
 import { type Entry, safeName } from './archive.ts'
-import type { ExportRow } from './rows.ts'
 import { type SpreadsheetColumn, startSpreadsheet } from './spreadsheet.ts'
 import { type ExportContents, readMe, type Tally } from './texts.ts'
 
 interface ExportTask {
-  rows: AsyncIterable<ExportRow[]>
+  rows: AsyncIterable<DocumentFile[]>
   contents: ExportContents
   /** The role that was asked for: each document shows that one. */
   role?: number
@@ -70,7 +69,7 @@ export async function* printedForms(
       if (typeof printed === 'string') tally.problems.push(problemOf(row, printed))
       else {
         tally.pdf++
-        yield { title: `${familyOf(row.type).name} ${row.number} · ${row.issuer}`, pdf: printed.pdf }
+        yield { title: `${familyOf(row.type).name} ${row.number} · ${row.issuer_name}`, pdf: printed.pdf }
       }
     }
 }
@@ -81,16 +80,16 @@ const aheadMax = 4
 type Pdf = Promise<Uint8Array> | undefined
 
 export function* printAhead(
-  rows: readonly ExportRow[],
+  rows: readonly DocumentFile[],
   withPdf: boolean,
   logoOf: ExportTask['logoOf'],
   { printer }: Pick<Context, 'printer'>,
-): Generator<[ExportRow, Pdf]> {
+): Generator<[DocumentFile, Pdf]> {
   const begun: Pdf[] = []
-  const begin = (row: ExportRow): Pdf => {
+  const begin = (row: DocumentFile): Pdf => {
     const form = formOf(row.chave)
     if (!withPdf || !row.complete || 'refusal' in form) return undefined
-    const pdf = logoOf(row.tax_id).then((logo) =>
+    const pdf = logoOf(row.issuer_tax_id).then((logo) =>
       printer.print(orderOf(form, { ...row, content: row.content! }, logo), { patient: true }),
     )
     // Its failure is reported when its turn comes; until then it must not count as unhandled.
@@ -104,19 +103,19 @@ export function* printAhead(
   }
 }
 
-export function folderOf({ company, cnpj }: Pick<ExportRow, 'company' | 'cnpj'>): string {
-  return `${safeName(company) || 'Empresa'} (${cnpj})`
+export function folderOf({ company_name, company_cnpj }: Pick<DocumentFile, 'company_name' | 'company_cnpj'>): string {
+  return `${safeName(company_name) || 'Empresa'} (${company_cnpj})`
 }
 
 type File = Omit<Entry, 'at'>
 
-export function placeOf({ issued_at, type }: Pick<ExportRow, 'issued_at' | 'type'>, folder: string): string {
+export function placeOf({ issued_at, type }: Pick<DocumentFile, 'issued_at' | 'type'>, folder: string): string {
   return `${folder}/${issued_at.slice(0, 7)}/${familyOf(type).files.folder}`
 }
 
 /** The files of one document; what has none is a line of `tally`. */
 export async function filesOf(
-  row: ExportRow,
+  row: DocumentFile,
   pdf: Pdf,
   folder: string,
   { xml: withXml, pdf: withPdf }: ExportContents,
@@ -154,7 +153,7 @@ export async function filesOf(
 }
 
 async function printedOf(
-  row: ExportRow,
+  row: DocumentFile,
   pdf: Pdf,
   log: Context['log'],
 ): Promise<{ form: PrintedForm; pdf: Uint8Array } | string> {
@@ -171,8 +170,8 @@ async function printedOf(
   }
 }
 
-export function problemOf({ type, number, issuer, chave }: ExportRow, what: string): string {
-  return `${familyOf(type).name} ${number} de ${issuer.replace(/\s+/g, ' ')} (${chave}): ${what}`
+export function problemOf({ type, number, issuer_name, chave }: DocumentFile, what: string): string {
+  return `${familyOf(type).name} ${number} de ${issuer_name.replace(/\s+/g, ' ')} (${chave}): ${what}`
 }
 
 export const onlySummary = 'Só o resumo chegou até agora.'
@@ -202,31 +201,31 @@ export const columns: SpreadsheetColumn[] = [
   { title: 'Anotações', width: 50, kind: 'text' },
 ]
 
-export function lineOf(row: ExportRow, role: number | undefined, file: string, problem: string): string[] {
+export function lineOf(row: DocumentFile, role: number | undefined, file: string, problem: string): string[] {
   const family = serviceOf(row.type)
   return [
     familyOf(row.type).name,
     String(row.number),
     String(row.series ?? ''),
     row.issued_at.replace(' ', 'T'),
-    row.tax_id,
-    row.issuer,
+    row.issuer_tax_id,
+    row.issuer_name,
     row.amount,
     statusNames[row.status] ?? '',
     eventText(family, row),
     roleNames[role ?? primaryRole(family, row.roles)] ?? '',
-    row.company,
-    row.cnpj,
+    row.company_name,
+    row.company_cnpj,
     writeBrasiliaTime(row.created_at),
     row.chave,
     file,
     problem,
     row.proof ? proofSentence(row.proof, row.base_status) : row.complete ? 'Não conferidos.' : '',
-    byWhom(row.checkedBy, row.checked_at),
-    byWhom(row.bookedBy, row.booked_at),
-    byWhom(row.deliveredBy, row.delivered_at),
-    row.altered_by === null ? '' : eventName(family, row.altered_by),
-    row.remarks ?? '',
+    byWhom(row.checked_by, row.checked_at),
+    byWhom(row.booked_by, row.booked_at),
+    byWhom(row.delivered_by, row.delivered_at),
+    row.altered_at === null ? '' : eventName(family, row.altered_by!),
+    row.remark_texts ?? '',
   ]
 }
 

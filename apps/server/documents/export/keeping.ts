@@ -11,8 +11,6 @@ export const keptMax = 30
 const keptBytesMax = 1024 ** 3
 // Bytes for archives of everything, besides the exports.
 const leavingBytesMax = 20 * keptBytesMax
-const partsAtOnce = 32
-const exportsAtOnce = 100
 
 export const isLeaving = sql<boolean>`(request -> 'leaving' is not null)`
 /** Whether it is still kept: a day; of everything three, because so much may take a day to fetch. */
@@ -117,31 +115,16 @@ export async function isWithinRoom(
 
 /** Deletes the exports of all workspaces that are older than a day, whether or not anybody asks for another. */
 export async function forgetExports(ctx: WithDatabase): Promise<void> {
-  for (;;) {
-    const { rows } = await asOperator(ctx, ({ db }) =>
-      sql<{ workspaceId: number; id: bigint }>`
-        select workspace_id as "workspaceId", id from document_export
-         where state <> 'waiting' and not ${isKept} limit ${exportsAtOnce}`.execute(db),
+  const { rows } = await asOperator(ctx, ({ db }) =>
+    sql<{ workspaceId: number; id: bigint }>`
+      select workspace_id as "workspaceId", id from document_export
+       where state <> 'waiting' and not ${isKept}`.execute(db),
+  )
+  for (const { workspaceId, id } of rows)
+    await inWorkspace(ctx, workspaceId, ({ db }) =>
+      // Not one that somebody has made anew meanwhile.
+      sql`
+        delete from document_export where workspace_id = ${workspaceId} and id = ${id} and state <> 'waiting'
+           and not ${isKept}`.execute(db),
     )
-    for (const { workspaceId, id } of rows) while (await forgetSome(ctx, workspaceId, id));
-    if (rows.length < exportsAtOnce) return
-  }
-}
-
-// Some of the parts, and with the last of them the export. Returns whether there is more.
-async function forgetSome(ctx: WithDatabase, workspaceId: number, id: bigint): Promise<boolean> {
-  return inWorkspace(ctx, workspaceId, async ({ db }) => {
-    // Locked: nobody has it made anew meanwhile.
-    const { rows } = await sql`
-      select from document_export where workspace_id = ${workspaceId} and id = ${id} and state <> 'waiting'
-         and not ${isKept} for update`.execute(db)
-    if (!rows[0]) return false
-    const { numAffectedRows = 0n } = await sql`
-      delete from export_part where workspace_id = ${workspaceId} and export_id = ${id} and n in (
-        select n from export_part
-         where workspace_id = ${workspaceId} and export_id = ${id} limit ${partsAtOnce})`.execute(db)
-    if (numAffectedRows === BigInt(partsAtOnce)) return true
-    await sql`delete from document_export where workspace_id = ${workspaceId} and id = ${id}`.execute(db)
-    return false
-  })
 }

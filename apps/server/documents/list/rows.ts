@@ -42,6 +42,7 @@ export interface DocumentListRow extends Answerable {
   company_id: number
   company_public_id: string
   company_name: string
+  company_cnpj: string
   created_at: Date
   nat_op: string | null
   proof: Proof | null
@@ -77,7 +78,7 @@ export async function readRows(db: Database, workspaceId: number, ids: readonly 
     sql<DocumentListRow>`
     select d.id, d.type, d.number::float8 as number, s.name as issuer_name, s.tax_id as issuer_tax_id,
            d.chave, d.amount, d.issued_at, d.issued_offset, d.roles, d.status, d.event_code, d.event_text, d.base_status, d.complete,
-           d.created_at, d.authorized_at, d.answer_due_at, d.answer_due, coalesce(d.own_answers, '[]') as own, d.nat_op, d.proof, d.alert_band, d.reform, d.misfits, d.ibs, d.cbs, d.company_id, c.public_id as company_public_id, c.name as company_name,
+           d.created_at, d.authorized_at, d.answer_due_at, d.answer_due, coalesce(d.own_answers, '[]') as own, d.nat_op, d.proof, d.alert_band, d.reform, d.misfits, d.ibs, d.cbs, d.company_id, c.public_id as company_public_id, c.name as company_name, c.cnpj as company_cnpj,
            u.checked_at, case when u.checked_by is not null then ${nameOfAuthor(workspaceId, 'u.checked_by')} end as checked_by,
            u.booked_at, case when u.booked_by is not null then ${nameOfAuthor(workspaceId, 'u.booked_by')} end as booked_by,
            u.delivered_at, case when u.delivered_by is not null then ${nameOfAuthor(workspaceId, 'u.delivered_by')} end as delivered_by,

@@ -2,7 +2,7 @@ import type { DocumentDetail } from '@vigia/contract/documents'
 import { familyById, keyOf, parseKey } from '@vigia/dfe/families/lookup'
 import { type RawBuilder, sql } from 'kysely'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
-import type { Context, Database } from '../../platform/context.ts'
+import type { Context } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Session } from '../../platform/http/session.ts'
@@ -35,12 +35,11 @@ export async function getDetails(
   })
   return readWorkspace(ctx, workspaceId, async (ctx) => {
     const [row] = await readRows(ctx.db, workspaceId, [file.id])
-    const { cnpj, taxId } = await readParties(ctx.db, workspaceId, file.id)
-    names.set(taxId, row!.issuer_name)
-    names.set(cnpj, row!.company_name)
+    names.set(row!.issuer_tax_id, row!.issuer_name)
+    names.set(row!.company_cnpj, row!.company_name)
     return {
       documento: toRow(row!, workspaceId, ctx.ids),
-      nome: nameOf(row!, taxId),
+      nome: nameOf(row!),
       secoes: sections,
       itens: items,
       relacionados: await readRelated(ctx, workspaceId, row!, references),
@@ -49,7 +48,6 @@ export async function getDetails(
         row: row!,
         receivedAt: file.received_at,
         names,
-        cnpj,
         protocol,
         sent: await readSent(ctx.db, workspaceId, row!),
         texts: said.events,
@@ -92,19 +90,10 @@ async function readDocument({ content, events }: Files): Promise<Said> {
 const modelNames: Record<string, string> = { 64: 'GTV-e', 65: 'NFC-e', 67: 'CT-e OS' }
 
 // People have the article of nobody: "da" is for companies.
-function nameOf({ chave, number, issuer_name }: DocumentListRow, issuerTaxId: string): string {
+function nameOf({ chave, number, issuer_name, issuer_tax_id }: DocumentListRow): string {
   const { model, family } = keyOf(chave)
   const name = modelNames[model ?? ''] ?? familyById(family).name
-  return `${name} ${numberText(number)} ${issuerTaxId.length === 11 ? 'de' : 'da'} ${issuer_name}`
-}
-
-async function readParties(db: Database, workspaceId: number, id: bigint) {
-  const { rows } = await sql<{ cnpj: string; taxId: string }>`
-    select c.cnpj, s.tax_id as "taxId" from document d
-      join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
-      join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
-     where d.workspace_id = ${workspaceId} and d.id = ${id}`.execute(db)
-  return rows[0]!
+  return `${name} ${numberText(number)} ${issuer_tax_id.length === 11 ? 'de' : 'da'} ${issuer_name}`
 }
 
 // A chave of 44 positions may be of a kind of document that the authority does not deliver: MDF-e, NFC-e, CF-e.

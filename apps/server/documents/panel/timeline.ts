@@ -18,7 +18,6 @@ interface TimelineSource {
   /** When the file that is shown arrived. */
   receivedAt: Date
   names: ReadonlyMap<string, string>
-  cnpj: string
   protocol: string | null
   /** Events about the document that left from here, oldest first. */
   sent: readonly SentEvent[]
@@ -39,7 +38,7 @@ export async function readTimeline(
   const sendings = subject.sent.map((event) => {
     const back = ['asked', 'rejected'].includes(event.state)
       ? undefined
-      : received.find((one) => isSame(one, event, subject.cnpj))
+      : received.find((one) => isSame(one, event, subject.row.company_cnpj))
     if (back) delivered.add(back)
     return sending(serviceOf(subject.row.type), event, back, subject.texts)
   })

@@ -38,7 +38,7 @@ export async function printDocument(
   }
   const form = formOf(found.chave)
   if ('refusal' in form) throw new AppError('conflict', form.refusal)
-  const logo = await findLogoOf(ctx, workspaceId, found.issuerTaxId)
+  const logo = await findLogoOf(ctx, workspaceId, found.issuer_tax_id)
   const content = await print(ctx, orderOf(form, found, logo))
   return { content, chave: found.chave }
 }

@@ -108,7 +108,7 @@ test('documents are checked and unchecked, counted and found by it', async () =>
     { withContent: false },
   ))
     exported.push(...rows)
-  expect(exported).toMatchObject([{ number: 2, checkedBy: 'Ana Souza' }])
+  expect(exported).toMatchObject([{ number: 2, checked_by: 'Ana Souza' }])
 })
 
 test('documents are booked and handed on, which is found, exported and audited apart', async () => {

@@ -12,10 +12,10 @@ import type { Arrival } from '../../documents/arrival.ts'
 import type { Entry } from '../../documents/export/archive.ts'
 import { columns, filesOf, folderOf, lineOf, onlySummary, placeOf, printAhead } from '../../documents/export/files.ts'
 import type { Place, Volume } from '../../documents/export/keeping.ts'
-import { type ExportRow, readByChave, readInBatches } from '../../documents/export/rows.ts'
+import { readByChave, readInBatches } from '../../documents/export/rows.ts'
 import { startSpreadsheet } from '../../documents/export/spreadsheet.ts'
 import { missingLines, type Tally, textFile } from '../../documents/export/texts.ts'
-import { xmlName } from '../../documents/files.ts'
+import { type DocumentFile, xmlName } from '../../documents/files.ts'
 import { readApart } from '../../documents/reading/reading.ts'
 import { openReceived } from '../../documents/received/bytes.ts'
 import { receivedContent } from '../../documents/received/column.ts'
@@ -65,8 +65,8 @@ export async function* leavingFiles(task: LeavingTask, ctx: LeavingContext): Asy
 
 interface Receipt {
   companyId: number
-  company: string
-  cnpj: string
+  company_name: string
+  company_cnpj: string
   service: number
   nsu: bigint
   schema: string
@@ -92,7 +92,7 @@ async function* readReceipts(
         with r as materialized (
           select * from receipt where workspace_id = ${workspaceId} and ${since} and ${until}
            order by company_id, service, nsu limit ${batchSize})
-        select c.id as "companyId", c.name as company, c.cnpj, r.service, r.nsu, r.schema, r.problem, r.received_at as "receivedAt", ${receivedContent(workspaceId, 'r')} as content
+        select c.id as "companyId", c.name as company_name, c.cnpj as company_cnpj, r.service, r.nsu, r.schema, r.problem, r.received_at as "receivedAt", ${receivedContent(workspaceId, 'r')} as content
           from r join company c on c.workspace_id = r.workspace_id and c.id = r.company_id
          order by r.company_id, r.service, r.nsu`.execute(db),
     )
@@ -113,7 +113,7 @@ async function* filesOfReceipts(
   const { pdf } = volume
   const arrivals = await readApart(ctx, receipts, { patient: true })
   const documents = await documentsOf(ctx, workspaceId, receipts, arrivals)
-  const best: ExportRow[] = []
+  const best: DocumentFile[] = []
   for (const [index, receipt] of receipts.entries()) {
     tally.documents++
     const { facts } = arrivals[index]!
@@ -136,7 +136,7 @@ async function documentsOf(
   workspaceId: number,
   receipts: readonly Receipt[],
   arrivals: readonly Arrival[],
-): Promise<Map<string, ExportRow>> {
+): Promise<Map<string, DocumentFile>> {
   const wanted = receipts.flatMap(({ companyId, service }, index) => {
     const facts = arrivals[index]!.facts
     return facts?.type === serviceOf(service) ? [{ companyId, chave: facts.chave }] : []
@@ -150,7 +150,7 @@ async function documentsOf(
 function restOf(
   receipt: Receipt,
   arrival: Arrival,
-  document: ExportRow | null | undefined,
+  document: DocumentFile | null | undefined,
   rest: Rest,
   tally: Tally,
 ): Omit<Entry, 'at'> {

@@ -52,7 +52,7 @@ export async function prepareLeaving(
         `Com PDF, o arquivo com tudo alcança até ${formatInteger(exportMax.leavingPdf)} documentos, e são ${formatInteger(documents)}. Nada foi feito: leve tudo sem PDF, que o XML é o documento, e exporte das listas os PDF de que precisa.`,
       )
     await countTry({ db }, leavingAtMost, String(workspaceId))
-    // Their bytes go piece by piece: there may be twenty gigabytes of them.
+    // Nobody waits while `forgetExports` deletes them: there may be twenty gigabytes.
     await sql`
       update document_export set requested_at = '-infinity' where workspace_id = ${workspaceId}
        and ${isLeaving}`.execute(db)

@@ -7,8 +7,9 @@ import type { Ready } from '../../documents/announcements.ts'
 import { zip } from '../../documents/export/archive.ts'
 import { exportFiles, printedForms } from '../../documents/export/files.ts'
 import { exportKind, isWithinRoom, type Kept } from '../../documents/export/keeping.ts'
-import { type ExportRow, readInBatches } from '../../documents/export/rows.ts'
+import { readInBatches } from '../../documents/export/rows.ts'
 import { missingText, newTally, notMade, type Tally } from '../../documents/export/texts.ts'
+import type { DocumentFile } from '../../documents/files.ts'
 import { noteExported } from '../../documents/workflow/remarks.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
 import { inWorkspace, limitTo, readWorkspace } from '../../platform/database.ts'
@@ -166,7 +167,7 @@ function contentOf(
     const task = { workspaceId, volume: leaving, logoOf, productName, made, at, tally }
     return zip((abandoned) => leavingFiles({ ...task, abandoned: AbortSignal.any([abandoned, ended]) }, ctx))
   }
-  const noted = async function* (batches: AsyncIterable<ExportRow[]>) {
+  const noted = async function* (batches: AsyncIterable<DocumentFile[]>) {
     for await (const rows of batches) {
       taken.push(...rows.map(({ id }) => id))
       yield rows
