@@ -7,7 +7,7 @@ const ceilings: Record<string, number> = {
   'lines of server': 46_540,
   'lines of packages': 27_000,
   'lines of scripts': 3_590,
-  'lines of web': 31_890,
+  'lines of web': 31_950,
   'lines of tests and benches': 73_640,
   settings: 37,
   decisions: 54,

@@ -1,4 +1,4 @@
-import { listPath } from '@vigia/contract/documents'
+import { listPath } from '@vigia/contract/codes'
 import { families } from '@vigia/dfe/families/all'
 import { matchPath } from 'react-router'
 import { lazyWithPreload } from './lib/lazy.ts'

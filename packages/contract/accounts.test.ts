@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { runs } from '../../tests/support/seed.ts'
-import { ChangePasswordForm, LoginForm, NewPasswordForm, RecoveryForm, SignUpForm } from './accounts.ts'
+import { ChangePasswordForm, LoginForm, NewPasswordForm, RecoveryForm, SignUpForm } from './forms.ts'
 
 const messages = (result: { success: boolean; error?: { issues: { message: string }[] } }) =>
   result.error?.issues.map((issue) => issue.message) ?? []

@@ -16,21 +16,6 @@ import {
 } from './forms.ts'
 import { memberRoles, route } from './route.ts'
 
-export { deletionDays } from './codes.ts'
-export {
-  AccountForm,
-  ChangeEmailForm,
-  ChangePasswordForm,
-  DeleteAccountForm,
-  LoginForm,
-  NewPasswordForm,
-  PasskeyForm,
-  ProofForm,
-  RecoveryForm,
-  SecondFactorForm,
-  SignUpForm,
-} from './forms.ts'
-
 /** Whether the service is ready: a login would work (section 7). */
 export const health = route({
   method: 'GET',

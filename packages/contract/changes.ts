@@ -4,9 +4,6 @@ import { flag } from './fields.ts'
 import { WebhookForm } from './forms.ts'
 import { route } from './route.ts'
 
-export { changeKinds } from './codes.ts'
-export { WebhookForm } from './forms.ts'
-
 // Change feed and webhooks for other programs. All of it is ours.
 
 const badVersion = 'desde deve ser a versao de uma chamada anterior, ou agora'

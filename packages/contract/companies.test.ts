@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { EditCompanyForm, NewCompanyForm } from './companies.ts'
-import { AnswerRuleForm } from './forms.ts'
+import { AnswerRuleForm, EditCompanyForm, NewCompanyForm } from './forms.ts'
 
 const messages = (result: { success: boolean; error?: { issues: { message: string }[] } }) =>
   result.error?.issues.map((issue) => issue.message) ?? []

@@ -6,9 +6,6 @@ import { EditCompanyForm, LogoForm, NewCompanyForm } from './forms.ts'
 import { route } from './route.ts'
 import { formatInteger } from './text.ts'
 
-export { EditCompanyForm, LogoForm, logoSizeMax, NewCompanyForm } from './forms.ts'
-export { type PasswordList, passwordsFor, readPasswordList } from './passwords.ts'
-
 export const CaptureState = z.object({
   servico: z.enum(familyIds),
   estado: z.enum(['aguardando', 'capturando', 'bloqueada', 'falha', 'parada']),

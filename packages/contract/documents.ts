@@ -8,9 +8,6 @@ import { Remark } from './remarks.ts'
 import { reportLine, reportSubjects } from './reports.ts'
 import { route } from './route.ts'
 
-export { type Code, listPath, participationFilter, participationLabel, statusFilter, statusTone } from './codes.ts'
-export { SaveViewForm } from './forms.ts'
-
 const statusMax = Math.max(...Object.values(statusFilter).flatMap((codes) => codes.map(({ code }) => code)))
 
 /** Filters by the work of people on documents. */

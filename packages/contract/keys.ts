@@ -2,8 +2,6 @@ import { z } from 'zod'
 import { KeyForm, keyName } from './forms.ts'
 import { route } from './route.ts'
 
-export { KeyForm, keyDaysMax } from './forms.ts'
-
 // API keys for other programs, which cannot make the calls below. All of it is ours.
 
 /** The API keys of the workspace, the newest first; ours. */

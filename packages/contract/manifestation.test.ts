@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ManifestationForm } from './manifestation.ts'
+import { ManifestationForm } from './forms.ts'
 
 const typeOf = (tipoManifestacao: unknown) =>
   ManifestationForm.safeParse({ justificativa: 'x', idsDFe: ['x'], tipoManifestacao })

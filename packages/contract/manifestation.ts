@@ -7,40 +7,6 @@ import { flag, wholeNumber } from './fields.ts'
 import { CorrectionForm, CteManifestationForm, justification, ManifestationForm, unknownType } from './forms.ts'
 import { route } from './route.ts'
 
-export {
-  type AnswerRule,
-  type AskedAnswer,
-  decideAsked,
-  getTwoPeople,
-  listAnswerRules,
-  listAsked,
-  listHeldEvents,
-  orderAnswerRules,
-  releaseHeldEvents,
-  removeAnswerRule,
-  saveAnswerRule,
-  saveTwoPeople,
-  type TwoPeople,
-  testAnswerRule,
-} from './answer-rules.ts'
-export {
-  type AnswerRuleAnswer,
-  answerRuleMax,
-  askedMax,
-  justificationMax,
-  justificationMaxOf,
-  purposes,
-} from './codes.ts'
-export {
-  AnswerRuleForm,
-  AskedForm,
-  CorrectionForm,
-  CteManifestationForm,
-  justification,
-  ManifestationForm,
-  TwoPeopleForm,
-} from './forms.ts'
-
 /** The state of the event of one document at the time of the response. */
 export const ManifestedDocument = z.object({
   idDfe: z.string(),

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { ContactForm, exampleSite, fillPage, placesFor, type SiteSettings } from './site.ts'
+import { ContactForm } from './forms.ts'
+import { exampleSite, fillPage, placesFor, type SiteSettings } from './site.ts'
 
 const form = { nome: 'Zé', email: 'ze@x.example', mensagem: 'Oi' }
 

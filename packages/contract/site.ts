@@ -2,8 +2,6 @@ import { z } from 'zod'
 import { ContactForm } from './forms.ts'
 import { route } from './route.ts'
 
-export { ContactForm } from './forms.ts'
-
 /** Sends a message to the operator; ours, because the specification has the form without a call. */
 export const sendContact = route({
   method: 'POST',

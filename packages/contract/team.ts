@@ -2,8 +2,6 @@ import { z } from 'zod'
 import { AcceptInvitationForm, InvitationForm, MemberForm, WorkspaceForm } from './forms.ts'
 import { memberRoles, route } from './route.ts'
 
-export { AcceptInvitationForm, InvitationForm, MemberForm, peopleMax, WorkspaceForm } from './forms.ts'
-
 // Members of a workspace, and workspaces of a person. All of it is ours.
 
 const which = (what: string) =>

@@ -1,5 +1,3 @@
-export { describeDevice, isPhone } from './device.ts'
-
 // Formats are made when they are first needed: a slow phone takes some milliseconds for each.
 const money = once(() => new Intl.NumberFormat('pt-BR', { style: 'currency', currency: 'BRL' }))
 const integer = once(() => new Intl.NumberFormat('pt-BR'))

@@ -1,4 +1,6 @@
-import { type Dashboard, type Due, dueDocuments, type NumberList, pendingLists } from '@vigia/contract/workspace'
+import type { Due } from '@vigia/contract/agenda'
+import { dueDocuments, type NumberList, pendingLists } from '@vigia/contract/pending'
+import type { Dashboard } from '@vigia/contract/workspace'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Client, newClient } from '../support/client.ts'

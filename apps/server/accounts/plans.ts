@@ -1,5 +1,5 @@
+import { type PlanKind, planKinds } from '@vigia/contract/codes'
 import { formatBrasiliaDay, formatBrasiliaMoment } from '@vigia/contract/text'
-import { type PlanKind, planKinds } from '@vigia/contract/workspace'
 import { type RawBuilder, sql } from 'kysely'
 import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'

@@ -26,7 +26,7 @@ import {
   updateAccount,
   updatePassword,
 } from '@vigia/contract/accounts'
-import { listWorkspaces, switchWorkspace } from '@vigia/contract/workspace'
+import { listWorkspaces, switchWorkspace } from '@vigia/contract/team'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { handle } from '../platform/http/http.ts'

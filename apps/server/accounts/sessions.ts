@@ -1,5 +1,5 @@
 import type * as contract from '@vigia/contract/accounts'
-import { describeDevice } from '@vigia/contract/text'
+import { describeDevice } from '@vigia/contract/device'
 import { sql } from 'kysely'
 import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace, inWorkspace } from '../platform/database.ts'

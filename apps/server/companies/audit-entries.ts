@@ -1,4 +1,4 @@
-import { participationFilter } from '@vigia/contract/documents'
+import { participationFilter } from '@vigia/contract/codes'
 import { formatBrasiliaDay, formatCount } from '@vigia/contract/text'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { ufByCode } from '@vigia/dfe/uf'

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type * as contract from '@vigia/contract/companies'
-import { batchMax, type PasswordList, passwordsFor, readPasswordList } from '@vigia/contract/companies'
+import { batchMax } from '@vigia/contract/companies'
+import { type PasswordList, passwordsFor, readPasswordList } from '@vigia/contract/passwords'
 import { formatCount, formatInteger } from '@vigia/contract/text'
 import { sql } from 'kysely'
 import { readPlan, type WorkspacePlan } from '../accounts/plans.ts'

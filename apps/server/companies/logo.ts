@@ -1,5 +1,5 @@
 import { inflateSync } from 'node:zlib'
-import { logoSizeMax } from '@vigia/contract/companies'
+import { logoSizeMax } from '@vigia/contract/forms'
 import { sql } from 'kysely'
 import { PNG } from 'pngjs'
 import { readPlan } from '../accounts/plans.ts'

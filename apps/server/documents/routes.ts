@@ -1,3 +1,4 @@
+import { alertBands } from '@vigia/contract/alerts'
 import {
   countOutsidePeriod,
   type DocumentFilter,
@@ -19,8 +20,8 @@ import {
   selectionMax,
   suggestIssuers,
 } from '@vigia/contract/documents'
+import { reportLine } from '@vigia/contract/reports'
 import { formatCount } from '@vigia/contract/text'
-import { alertBands, reportLine } from '@vigia/contract/workspace'
 import { cte } from '@vigia/dfe/families/cte'
 import { nfe } from '@vigia/dfe/families/nfe'
 import type { z } from 'zod'

@@ -1,13 +1,13 @@
+import { alertBands } from '@vigia/contract/alerts'
 import {
-  type AnswerRuleForm,
-  answerRuleMax,
   listAnswerRules,
   orderAnswerRules,
   removeAnswerRule,
   saveAnswerRule,
   testAnswerRule,
-} from '@vigia/contract/manifestation'
-import { alertBands } from '@vigia/contract/workspace'
+} from '@vigia/contract/answer-rules'
+import { answerRuleMax } from '@vigia/contract/codes'
+import type { AnswerRuleForm } from '@vigia/contract/forms'
 import { sql } from 'kysely'
 import type { z } from 'zod'
 import { recordAudit } from '../accounts/audit/audit.ts'

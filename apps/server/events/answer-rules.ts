@@ -1,4 +1,5 @@
-import { type AnswerRuleAnswer, answerRuleMax, type purposes, type testAnswerRule } from '@vigia/contract/manifestation'
+import type { testAnswerRule } from '@vigia/contract/answer-rules'
+import { type AnswerRuleAnswer, answerRuleMax, type purposes } from '@vigia/contract/codes'
 import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { finalStatuses } from '@vigia/dfe/families/lookup'
 import { confirmacao, desconhecimento, nfe } from '@vigia/dfe/families/nfe'

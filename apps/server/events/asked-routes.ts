@@ -1,4 +1,4 @@
-import { decideAsked, getTwoPeople, listAsked, saveTwoPeople } from '@vigia/contract/manifestation'
+import { decideAsked, getTwoPeople, listAsked, saveTwoPeople } from '@vigia/contract/answer-rules'
 import { endSentence, formatCount } from '@vigia/contract/text'
 import { eventName } from '../documents/list/rows.ts'
 import type { Context } from '../platform/context.ts'

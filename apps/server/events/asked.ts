@@ -1,4 +1,4 @@
-import { askedMax } from '@vigia/contract/manifestation'
+import { askedMax } from '@vigia/contract/codes'
 import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { answerOf, familyOf, keyOf } from '@vigia/dfe/families/lookup'
 import { conclusive } from '@vigia/dfe/families/nfe'

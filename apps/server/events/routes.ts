@@ -1,5 +1,5 @@
+import type { CorrectionForm } from '@vigia/contract/forms'
 import {
-  type CorrectionForm,
   keepManifestationText,
   listManifestations,
   listManifestationTexts,

@@ -1,4 +1,4 @@
-import { justificationMaxOf } from '@vigia/contract/manifestation'
+import { justificationMaxOf } from '@vigia/contract/codes'
 import type { Answer } from '@vigia/dfe/families/family'
 import { cleanEventText, EventError } from '@vigia/sefaz/events'
 import { AppError } from '../platform/errors.ts'

@@ -1,4 +1,4 @@
-import { listHeldEvents, releaseHeldEvents } from '@vigia/contract/manifestation'
+import { listHeldEvents, releaseHeldEvents } from '@vigia/contract/answer-rules'
 import { eventName } from '../documents/list/rows.ts'
 import { findHold } from '../events/hold.ts'
 import { beyondLimit, readWorkspace } from '../platform/database.ts'

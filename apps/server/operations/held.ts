@@ -1,4 +1,5 @@
-import { askedMax, type listHeldEvents } from '@vigia/contract/manifestation'
+import type { listHeldEvents } from '@vigia/contract/answer-rules'
+import { askedMax } from '@vigia/contract/codes'
 import { formatList } from '@vigia/contract/text'
 import { sql } from 'kysely'
 import { recordAudit } from '../accounts/audit/audit.ts'

@@ -1,5 +1,7 @@
 import { zodResolver } from '@hookform/resolvers/zod'
-import { DeleteAccountForm, deleteAccount, deletionDays, keepAccount } from '@vigia/contract/accounts'
+import { deleteAccount, keepAccount } from '@vigia/contract/accounts'
+import { deletionDays } from '@vigia/contract/codes'
+import { DeleteAccountForm } from '@vigia/contract/forms'
 import { formatBrasiliaDayAndTime } from '@vigia/contract/text'
 import { useForm } from 'react-hook-form'
 import { Link } from 'react-router'

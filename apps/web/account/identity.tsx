@@ -1,5 +1,6 @@
 import { zodResolver } from '@hookform/resolvers/zod'
-import { AccountForm, ChangeEmailForm, changeEmail, dropEmailChange, updateAccount } from '@vigia/contract/accounts'
+import { changeEmail, dropEmailChange, updateAccount } from '@vigia/contract/accounts'
+import { AccountForm, ChangeEmailForm } from '@vigia/contract/forms'
 import { formatInstantDate } from '@vigia/contract/text'
 import { useEffect, useRef, useState } from 'react'
 import { useForm } from 'react-hook-form'

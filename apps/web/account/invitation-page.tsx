@@ -1,6 +1,7 @@
 import { zodResolver } from '@hookform/resolvers/zod'
+import { AcceptInvitationForm } from '@vigia/contract/forms'
+import { acceptInvitation, getInvitation, joinWorkspace } from '@vigia/contract/team'
 import { formatBrasiliaDayAndTime } from '@vigia/contract/text'
-import { AcceptInvitationForm, acceptInvitation, getInvitation, joinWorkspace } from '@vigia/contract/workspace'
 import { useForm, useWatch } from 'react-hook-form'
 import { Link, useNavigate, useParams } from 'react-router'
 import { errorMessage } from '../lib/api.ts'

@@ -1,4 +1,4 @@
-import { leaveWorkspace } from '@vigia/contract/workspace'
+import { leaveWorkspace } from '@vigia/contract/team'
 import { useState } from 'react'
 import { memberRoleWords } from '../lib/member-roles.ts'
 import { notifySuccess } from '../lib/notify.ts'

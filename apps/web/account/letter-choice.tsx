@@ -1,4 +1,4 @@
-import { type AlertLetters, changeLetterChoice, type DeadlineLetters, getLetterChoice } from '@vigia/contract/workspace'
+import { type AlertLetters, changeLetterChoice, type DeadlineLetters, getLetterChoice } from '@vigia/contract/letters'
 import { useState } from 'react'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'

@@ -1,5 +1,6 @@
 import { zodResolver } from '@hookform/resolvers/zod'
-import { LoginForm, login, loginByPasskey } from '@vigia/contract/accounts'
+import { login, loginByPasskey } from '@vigia/contract/accounts'
+import { LoginForm } from '@vigia/contract/forms'
 import { KeyRound } from 'lucide-react'
 import { Suspense, useEffect, useRef, useState } from 'react'
 import { useForm } from 'react-hook-form'

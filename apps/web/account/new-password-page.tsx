@@ -1,6 +1,7 @@
 import { zodResolver } from '@hookform/resolvers/zod'
 import { useQuery } from '@tanstack/react-query'
-import { checkRecovery, NewPasswordForm, updatePassword } from '@vigia/contract/accounts'
+import { checkRecovery, updatePassword } from '@vigia/contract/accounts'
+import { NewPasswordForm } from '@vigia/contract/forms'
 import { formatAtMoment } from '@vigia/contract/text'
 import { type ReactNode, useState } from 'react'
 import { useForm, useWatch } from 'react-hook-form'

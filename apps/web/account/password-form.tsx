@@ -1,5 +1,6 @@
 import { zodResolver } from '@hookform/resolvers/zod'
-import { ChangePasswordForm, changePassword } from '@vigia/contract/accounts'
+import { changePassword } from '@vigia/contract/accounts'
+import { ChangePasswordForm } from '@vigia/contract/forms'
 import { useForm, useWatch } from 'react-hook-form'
 import { Link } from 'react-router'
 import { ApiError } from '../lib/api.ts'

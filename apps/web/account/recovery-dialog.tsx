@@ -1,5 +1,6 @@
 import { zodResolver } from '@hookform/resolvers/zod'
-import { RecoveryForm, requestRecovery } from '@vigia/contract/accounts'
+import { requestRecovery } from '@vigia/contract/accounts'
+import { RecoveryForm } from '@vigia/contract/forms'
 import { useForm } from 'react-hook-form'
 import { dismissNotifications, notifyError, notifySuccess } from '../lib/notify.ts'
 import { actionMessage, useAction } from '../lib/query.ts'

@@ -1,5 +1,6 @@
 import { zodResolver } from '@hookform/resolvers/zod'
-import { byInvitation, SignUpForm, signUp } from '@vigia/contract/accounts'
+import { byInvitation, signUp } from '@vigia/contract/accounts'
+import { SignUpForm } from '@vigia/contract/forms'
 import { useForm, useWatch } from 'react-hook-form'
 import { Link, useNavigate, useSearchParams } from 'react-router'
 import { dismissNotifications, notifySuccess } from '../lib/notify.ts'

@@ -1,5 +1,6 @@
 import { zodResolver } from '@hookform/resolvers/zod'
-import { confirmSecondFactor, SecondFactorForm } from '@vigia/contract/accounts'
+import { confirmSecondFactor } from '@vigia/contract/accounts'
+import { SecondFactorForm } from '@vigia/contract/forms'
 import { encodeQR } from 'qr'
 import { useMemo, useState } from 'react'
 import { useForm } from 'react-hook-form'

@@ -1,5 +1,6 @@
 import { endSessions, listSessions, type SessionRow } from '@vigia/contract/accounts'
-import { describeDevice, formatInstantDate, formatRelative, formatTime, isPhone } from '@vigia/contract/text'
+import { describeDevice, isPhone } from '@vigia/contract/device'
+import { formatInstantDate, formatRelative, formatTime } from '@vigia/contract/text'
 import { LogOut, MonitorSmartphone, Smartphone } from 'lucide-react'
 import { useState } from 'react'
 import type { z } from 'zod'

@@ -1,4 +1,4 @@
-import { stopLetters } from '@vigia/contract/workspace'
+import { stopLetters } from '@vigia/contract/letters'
 import { Link, useParams } from 'react-router'
 import { actionMessage, useAction } from '../lib/query.ts'
 import { Button } from '../ui/button.tsx'

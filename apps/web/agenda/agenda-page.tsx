@@ -1,4 +1,4 @@
-import { agendaDays, listDue } from '@vigia/contract/workspace'
+import { agendaDays, listDue } from '@vigia/contract/agenda'
 import { AlarmClock, BadgeCheck, ChevronRight, type LucideIcon, PauseCircle } from 'lucide-react'
 import { Link } from 'react-router'
 import { useCompanies } from '../lib/companies.ts'

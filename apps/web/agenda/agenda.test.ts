@@ -1,5 +1,5 @@
+import type { Due } from '@vigia/contract/agenda'
 import type { CompanyRow } from '@vigia/contract/companies'
-import type { Due } from '@vigia/contract/workspace'
 import { expect, test } from 'vitest'
 import { agendaOf } from './agenda.ts'
 

@@ -1,6 +1,7 @@
+import type { Due } from '@vigia/contract/agenda'
 import type { CompanyRow } from '@vigia/contract/companies'
+import { dueDocuments } from '@vigia/contract/pending'
 import { formatCount, formatList, formatMoney, formatTime, writeBrasiliaTime } from '@vigia/contract/text'
-import { type Due, dueDocuments } from '@vigia/contract/workspace'
 import { familyOf } from '@vigia/dfe/families/lookup'
 import { capturesOf, hasEnded } from '../lib/capture.ts'
 import { companyText } from '../lib/companies.ts'

@@ -1,5 +1,5 @@
+import { type CalendarKind, changeCalendar, feedDays, getCalendar } from '@vigia/contract/agenda'
 import { formatInstantDate } from '@vigia/contract/text'
-import { type CalendarKind, changeCalendar, feedDays, getCalendar } from '@vigia/contract/workspace'
 import { CalendarPlus } from 'lucide-react'
 import { useState } from 'react'
 import { notifySuccess } from '../lib/notify.ts'

@@ -1,5 +1,3 @@
-import type { RouteData } from '@vigia/contract/route'
-import { formatCount, formatDate, formatInstantDate, formatMoney, formatMonth } from '@vigia/contract/text'
 import {
   downloadInstallments,
   type Installment,
@@ -9,7 +7,9 @@ import {
   markPaid,
   selectInstallments,
   sumInstallments,
-} from '@vigia/contract/workspace'
+} from '@vigia/contract/installments'
+import type { RouteData } from '@vigia/contract/route'
+import { formatCount, formatDate, formatInstantDate, formatMoney, formatMonth } from '@vigia/contract/text'
 import { ChevronDown, ChevronRight, Download, WalletCards } from 'lucide-react'
 import { useState } from 'react'
 import { Link, useSearchParams } from 'react-router'

@@ -1,6 +1,6 @@
+import { type Alert, downloadEvidence, type getAlert, setAlertState } from '@vigia/contract/alerts'
 import type { RouteData } from '@vigia/contract/route'
 import { formatCount, formatDate, formatInstantDate, formatMoney, formatTime } from '@vigia/contract/text'
-import { type Alert, downloadEvidence, type getAlert, setAlertState } from '@vigia/contract/workspace'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { documentAddress } from '../lib/addresses.ts'

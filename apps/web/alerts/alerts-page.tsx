@@ -1,4 +1,3 @@
-import { formatCount } from '@vigia/contract/text'
 import {
   type Alert,
   alertBands,
@@ -7,7 +6,8 @@ import {
   getAlert,
   listAlertRules,
   listAlerts,
-} from '@vigia/contract/workspace'
+} from '@vigia/contract/alerts'
+import { formatCount } from '@vigia/contract/text'
 import { ShieldCheck } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { Link, useSearchParams } from 'react-router'

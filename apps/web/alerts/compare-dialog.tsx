@@ -1,6 +1,6 @@
+import type { Alert } from '@vigia/contract/alerts'
 import { type DocumentDetail, getDocument } from '@vigia/contract/documents'
 import { formatDate, formatMoney } from '@vigia/contract/text'
-import type { Alert } from '@vigia/contract/workspace'
 import { clsx } from 'clsx'
 import { useState } from 'react'
 import { Link } from 'react-router'

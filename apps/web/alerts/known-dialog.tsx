@@ -1,5 +1,5 @@
+import { type Alert, alertMax, listAlertRules, setAlertState } from '@vigia/contract/alerts'
 import { writeBrasiliaTime } from '@vigia/contract/text'
-import { type Alert, alertMax, listAlertRules, setAlertState } from '@vigia/contract/workspace'
 import { useState } from 'react'
 import { parseAmount } from '../lib/amount.ts'
 import { useCompanyText } from '../lib/companies.ts'

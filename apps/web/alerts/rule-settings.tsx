@@ -1,5 +1,6 @@
+import { type AlertSettings, getAlertSettings, saveAlertSettings } from '@vigia/contract/alert-settings'
+import { AlertSettingsForm } from '@vigia/contract/forms'
 import { formatCount, formatMoney } from '@vigia/contract/text'
-import { type AlertSettings, AlertSettingsForm, getAlertSettings, saveAlertSettings } from '@vigia/contract/workspace'
 import { useState } from 'react'
 import { parseAmount } from '../lib/amount.ts'
 import { notifySuccess } from '../lib/notify.ts'

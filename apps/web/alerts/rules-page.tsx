@@ -1,5 +1,4 @@
 import { getAccount } from '@vigia/contract/accounts'
-import { formatCount, formatInstantDate, formatMoney } from '@vigia/contract/text'
 import {
   type AlertRule,
   alertMax,
@@ -9,7 +8,8 @@ import {
   removeKnownAlert,
   switchAlertRule,
   testAlertRule,
-} from '@vigia/contract/workspace'
+} from '@vigia/contract/alerts'
+import { formatCount, formatInstantDate, formatMoney } from '@vigia/contract/text'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { notifySuccess } from '../lib/notify.ts'

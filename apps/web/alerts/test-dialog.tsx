@@ -1,5 +1,5 @@
+import { type AlertRule, type AlertTest, alertMax, getAlertTest, switchAlertRule } from '@vigia/contract/alerts'
 import { formatCount, formatDate, formatMoney } from '@vigia/contract/text'
-import { type AlertRule, type AlertTest, alertMax, getAlertTest, switchAlertRule } from '@vigia/contract/workspace'
 import { Link } from 'react-router'
 import { documentAddress } from '../lib/addresses.ts'
 import { notifySuccess } from '../lib/notify.ts'

@@ -1,4 +1,4 @@
-import type { Alert, AlertBand, AlertState } from '@vigia/contract/workspace'
+import type { Alert, AlertBand, AlertState } from '@vigia/contract/alerts'
 import { familyOf } from '@vigia/dfe/families/lookup'
 import { CircleAlert, Info, type LucideIcon, OctagonAlert, TriangleAlert } from 'lucide-react'
 import type { Tone } from '../ui/badge.tsx'

@@ -1,14 +1,14 @@
 import { getAccount } from '@vigia/contract/accounts'
-import { listPath } from '@vigia/contract/documents'
 import {
   type AskedAnswer,
-  AskedForm,
   decideAsked,
   getTwoPeople,
   listAsked,
   saveTwoPeople,
   type TwoPeople,
-} from '@vigia/contract/manifestation'
+} from '@vigia/contract/answer-rules'
+import { listPath } from '@vigia/contract/codes'
+import { AskedForm } from '@vigia/contract/forms'
 import { formatCount, formatInstantDate, formatList, formatMoney } from '@vigia/contract/text'
 import { familyOf } from '@vigia/dfe/families/lookup'
 import { UserCheck } from 'lucide-react'

@@ -1,5 +1,5 @@
-import { listPath } from '@vigia/contract/documents'
-import { listHeldEvents, releaseHeldEvents } from '@vigia/contract/manifestation'
+import { listHeldEvents, releaseHeldEvents } from '@vigia/contract/answer-rules'
+import { listPath } from '@vigia/contract/codes'
 import { formatCount, formatInstantDate } from '@vigia/contract/text'
 import { familyOf } from '@vigia/dfe/families/lookup'
 import { Link } from 'react-router'

@@ -1,12 +1,6 @@
-import {
-  type AnswerRule,
-  type AnswerRuleAnswer,
-  AnswerRuleForm,
-  answerRuleMax,
-  purposes,
-  saveAnswerRule,
-  testAnswerRule,
-} from '@vigia/contract/manifestation'
+import { type AnswerRule, saveAnswerRule, testAnswerRule } from '@vigia/contract/answer-rules'
+import { type AnswerRuleAnswer, answerRuleMax, purposes } from '@vigia/contract/codes'
+import { AnswerRuleForm } from '@vigia/contract/forms'
 import type { RouteData } from '@vigia/contract/route'
 import { formatCount, formatDate, formatMoney } from '@vigia/contract/text'
 import { useState } from 'react'

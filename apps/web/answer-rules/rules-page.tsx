@@ -1,5 +1,5 @@
 import { getAccount } from '@vigia/contract/accounts'
-import { type AnswerRule, listAnswerRules, orderAnswerRules, removeAnswerRule } from '@vigia/contract/manifestation'
+import { type AnswerRule, listAnswerRules, orderAnswerRules, removeAnswerRule } from '@vigia/contract/answer-rules'
 import { formatInstantDate, formatList } from '@vigia/contract/text'
 import { ArrowDown, ArrowUp, ListChecks, Plus } from 'lucide-react'
 import { useState } from 'react'

@@ -1,4 +1,4 @@
-import type { AnswerRule } from '@vigia/contract/manifestation'
+import type { AnswerRule } from '@vigia/contract/answer-rules'
 import { formatCount, formatList, formatMoney } from '@vigia/contract/text'
 
 type Conditions = AnswerRule['condicoes']

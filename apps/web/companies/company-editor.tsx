@@ -1,4 +1,5 @@
-import { type CompanyDetail, EditCompanyForm, getCompany, updateCompany } from '@vigia/contract/companies'
+import { type CompanyDetail, getCompany, updateCompany } from '@vigia/contract/companies'
+import { EditCompanyForm } from '@vigia/contract/forms'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { ufs } from '@vigia/dfe/uf'
 import { clsx } from 'clsx'

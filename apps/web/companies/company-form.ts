@@ -1,5 +1,6 @@
 import { toNestErrors } from '@hookform/resolvers'
-import { type CompanyDetail, EditCompanyForm } from '@vigia/contract/companies'
+import type { CompanyDetail } from '@vigia/contract/companies'
+import { EditCompanyForm } from '@vigia/contract/forms'
 import { type FieldPath, type FormState, get, type Resolver, type UseFormReturn } from 'react-hook-form'
 
 /** The fields of a company that can be edited, named as in the call, whose dots mean nesting. */

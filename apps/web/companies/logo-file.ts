@@ -1,4 +1,4 @@
-import { logoSizeMax } from '@vigia/contract/companies'
+import { logoSizeMax } from '@vigia/contract/forms'
 
 // The largest file that the server accepts.
 const bytesMax = 128 * 1024

@@ -1,4 +1,5 @@
-import { createCompany, NewCompanyForm } from '@vigia/contract/companies'
+import { createCompany } from '@vigia/contract/companies'
+import { NewCompanyForm } from '@vigia/contract/forms'
 import { LoaderCircle, LockKeyhole } from 'lucide-react'
 import { type FormEvent, useEffect, useState } from 'react'
 import { Link, useLocation, useNavigate, useSearchParams } from 'react-router'

@@ -1,4 +1,5 @@
-import { addToBatch, type PasswordList, readPasswordList, startBatch } from '@vigia/contract/companies'
+import { addToBatch, startBatch } from '@vigia/contract/companies'
+import { type PasswordList, readPasswordList } from '@vigia/contract/passwords'
 import { formatCount, formatInteger } from '@vigia/contract/text'
 import { FileSpreadsheet } from 'lucide-react'
 import { type FormEvent, useEffect, useId, useMemo, useRef, useState } from 'react'

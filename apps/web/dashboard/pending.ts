@@ -1,6 +1,7 @@
 import type { CompanyRow } from '@vigia/contract/companies'
+import { pendingLists } from '@vigia/contract/pending'
 import { formatInteger, formatList, writeBrasiliaTime } from '@vigia/contract/text'
-import { type Dashboard, pendingLists } from '@vigia/contract/workspace'
+import type { Dashboard } from '@vigia/contract/workspace'
 import { type CertificateState, capturesOf, certificateState, isTroubled } from '../lib/capture.ts'
 import { companyText } from '../lib/companies.ts'
 

@@ -1,4 +1,5 @@
-import { type DocumentRow, statusTone } from '@vigia/contract/documents'
+import { statusTone } from '@vigia/contract/codes'
+import type { DocumentRow } from '@vigia/contract/documents'
 import {
   Ban,
   Check,

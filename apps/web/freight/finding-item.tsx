@@ -1,5 +1,5 @@
+import { type FreightFinding, markFreight } from '@vigia/contract/freight'
 import { formatDate, formatInstantDate, formatMoney, formatTime } from '@vigia/contract/text'
-import { type FreightFinding, markFreight } from '@vigia/contract/workspace'
 import { familyOf } from '@vigia/dfe/families/lookup'
 import { CircleAlert, CircleCheck } from 'lucide-react'
 import { Link } from 'react-router'

@@ -1,13 +1,7 @@
+import { downloadFreight, type FreightCode, freightCodes, freightNames, listFreight } from '@vigia/contract/freight'
+import { reportMonthsMax } from '@vigia/contract/reports'
 import type { RouteData } from '@vigia/contract/route'
 import { formatCount, formatInteger, formatMoney } from '@vigia/contract/text'
-import {
-  downloadFreight,
-  type FreightCode,
-  freightCodes,
-  freightNames,
-  listFreight,
-  reportMonthsMax,
-} from '@vigia/contract/workspace'
 import { clsx } from 'clsx'
 import { PackageSearch } from 'lucide-react'
 import { useState } from 'react'

@@ -1,5 +1,5 @@
+import { deliverWebhookAgain, listWebhookDeliveries } from '@vigia/contract/changes'
 import { formatAtMoment, formatCount, formatInteger, formatMoment } from '@vigia/contract/text'
-import { deliverWebhookAgain, listWebhookDeliveries } from '@vigia/contract/workspace'
 import { useState } from 'react'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'

@@ -1,5 +1,5 @@
+import { listKeys, removeKey } from '@vigia/contract/keys'
 import { formatCount, formatInstantDate, formatList, formatRelative } from '@vigia/contract/text'
-import { listKeys, removeKey } from '@vigia/contract/workspace'
 import { KeyRound, Plus } from 'lucide-react'
 import { useRef, useState } from 'react'
 import { notifySuccess } from '../lib/notify.ts'

@@ -1,5 +1,6 @@
+import { KeyForm } from '@vigia/contract/forms'
+import { addKey } from '@vigia/contract/keys'
 import { type Scope, scopes } from '@vigia/contract/route'
-import { addKey, KeyForm } from '@vigia/contract/workspace'
 import { useState } from 'react'
 import { useCompanyChoices } from '../lib/companies.ts'
 import { problemsOf } from '../lib/problems.ts'

@@ -1,4 +1,5 @@
-import { KeyForm, renameKey } from '@vigia/contract/workspace'
+import { KeyForm } from '@vigia/contract/forms'
+import { renameKey } from '@vigia/contract/keys'
 import { useState } from 'react'
 import { problemsOf } from '../lib/problems.ts'
 import { useAction } from '../lib/query.ts'

@@ -1,5 +1,6 @@
+import type { listWebhookDeliveries, listWebhooks } from '@vigia/contract/changes'
+import type { listKeys } from '@vigia/contract/keys'
 import type { RouteData } from '@vigia/contract/route'
-import type { listKeys, listWebhookDeliveries, listWebhooks } from '@vigia/contract/workspace'
 
 export type Key = RouteData<typeof listKeys>['chaves'][number]
 export type Webhook = RouteData<typeof listWebhooks>['webhooks'][number]

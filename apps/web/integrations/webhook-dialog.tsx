@@ -1,4 +1,6 @@
-import { addWebhook, changeKinds, changeWebhook, WebhookForm } from '@vigia/contract/workspace'
+import { addWebhook, changeWebhook } from '@vigia/contract/changes'
+import { changeKinds } from '@vigia/contract/codes'
+import { WebhookForm } from '@vigia/contract/forms'
 import { useState } from 'react'
 import { useCompanyChoices } from '../lib/companies.ts'
 import { problemsOf } from '../lib/problems.ts'

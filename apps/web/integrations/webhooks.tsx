@@ -1,11 +1,5 @@
+import { changeWebhook, listWebhooks, removeWebhook, replaceWebhookSecret, testWebhook } from '@vigia/contract/changes'
 import { formatCount, formatInstantDate, formatList, formatTime } from '@vigia/contract/text'
-import {
-  changeWebhook,
-  listWebhooks,
-  removeWebhook,
-  replaceWebhookSecret,
-  testWebhook,
-} from '@vigia/contract/workspace'
 import { Plus, Webhook as WebhookIcon } from 'lucide-react'
 import { useState } from 'react'
 import { notifySuccess } from '../lib/notify.ts'

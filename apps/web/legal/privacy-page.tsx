@@ -1,4 +1,4 @@
-import { deletionDays } from '@vigia/contract/accounts'
+import { deletionDays } from '@vigia/contract/codes'
 import { shownIfSet, shownIfUnset } from '../lib/site.ts'
 import { LegalFrame, Lines } from './frame.tsx'
 import type { LegalSite } from './site.ts'

@@ -1,4 +1,4 @@
-import type { Code } from '@vigia/contract/documents'
+import type { Code } from '@vigia/contract/codes'
 import { desacordo, retiradaDesacordo } from '@vigia/dfe/families/cte'
 import type { Family } from '@vigia/dfe/families/family'
 import type { FamilyId } from '@vigia/dfe/families/id'

@@ -1,5 +1,6 @@
+import { planKinds } from '@vigia/contract/codes'
 import { formatCount } from '@vigia/contract/text'
-import { type Plan, planKinds } from '@vigia/contract/workspace'
+import type { Plan } from '@vigia/contract/workspace'
 
 /** The `tipoPlano` of a plan that can be asked for. */
 export type PlanType = keyof typeof planKinds

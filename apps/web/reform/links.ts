@@ -1,4 +1,5 @@
-import { listPath, type reformFilters } from '@vigia/contract/documents'
+import { listPath } from '@vigia/contract/codes'
+import type { reformFilters } from '@vigia/contract/documents'
 import { familyOf } from '@vigia/dfe/families/lookup'
 import { documentKinds } from '../lib/kinds.ts'
 import { monthPeriod } from '../ui/period/days.ts'

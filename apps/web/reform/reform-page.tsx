@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
+import { downloadReformSheet, getReformSheet, type ReformSheet } from '@vigia/contract/reform'
 import { formatCount, formatDate, formatInteger, formatMoney, formatMonth } from '@vigia/contract/text'
-import { downloadReformSheet, getReformSheet, type ReformSheet } from '@vigia/contract/workspace'
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
 import { familyOf } from '@vigia/dfe/families/lookup'
 import { nfe } from '@vigia/dfe/families/nfe'

@@ -6,7 +6,7 @@ import {
   monthlyReportsMax,
   removeMonthlyReport,
   subjectNames,
-} from '@vigia/contract/workspace'
+} from '@vigia/contract/reports'
 import { Link } from 'react-router'
 import { companyText, useCompanies } from '../lib/companies.ts'
 import { notifySuccess } from '../lib/notify.ts'

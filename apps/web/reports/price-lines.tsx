@@ -1,4 +1,4 @@
-import type { Prices } from '@vigia/contract/workspace'
+import type { Prices } from '@vigia/contract/reports'
 import { writeMonth } from '../ui/period/days.ts'
 import { prices } from './report-table.tsx'
 

@@ -1,5 +1,5 @@
+import { getPrices, type Prices, priceMonths } from '@vigia/contract/reports'
 import { formatMoney } from '@vigia/contract/text'
-import { getPrices, type Prices, priceMonths } from '@vigia/contract/workspace'
 import { Link, useParams, useSearchParams } from 'react-router'
 import { useScreenQuery } from '../lib/query.ts'
 import { productName } from '../lib/site.ts'

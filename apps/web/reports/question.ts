@@ -7,7 +7,7 @@ import {
   reportGroups,
   reportMonthsMax,
   reportSubjects,
-} from '@vigia/contract/workspace'
+} from '@vigia/contract/reports'
 import { subjectPath } from '../lib/kinds.ts'
 import { monthPeriod } from '../ui/period/days.ts'
 import { moveMonth, readMonths } from '../ui/period/months.ts'

@@ -1,5 +1,5 @@
+import { groupName, type Report, type ReportRow, type ReportTax, reportTaxes } from '@vigia/contract/reports'
 import { formatInteger, formatMoney } from '@vigia/contract/text'
-import { groupName, type Report, type ReportRow, type ReportTax, reportTaxes } from '@vigia/contract/workspace'
 import { clsx } from 'clsx'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'

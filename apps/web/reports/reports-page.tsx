@@ -1,4 +1,3 @@
-import { formatCount, formatInteger, formatMoney } from '@vigia/contract/text'
 import {
   downloadReport,
   getReport,
@@ -9,7 +8,8 @@ import {
   reportMonthsMax,
   reportSubjects,
   subjectNames,
-} from '@vigia/contract/workspace'
+} from '@vigia/contract/reports'
+import { formatCount, formatInteger, formatMoney } from '@vigia/contract/text'
 import { ChartColumn } from 'lucide-react'
 import { useState } from 'react'
 import { Link, useSearchParams } from 'react-router'

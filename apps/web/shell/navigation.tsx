@@ -1,5 +1,6 @@
+import { pendingLists } from '@vigia/contract/pending'
 import { formatCount, formatInteger, writeBrasiliaTime } from '@vigia/contract/text'
-import { type Dashboard, getDashboard, pendingLists } from '@vigia/contract/workspace'
+import { type Dashboard, getDashboard } from '@vigia/contract/workspace'
 import type { FamilyId } from '@vigia/dfe/families/id'
 import { clsx } from 'clsx'
 import {

@@ -1,5 +1,6 @@
 import { zodResolver } from '@hookform/resolvers/zod'
-import { getAccount, ProofForm, proveIdentity } from '@vigia/contract/accounts'
+import { getAccount, proveIdentity } from '@vigia/contract/accounts'
+import { ProofForm } from '@vigia/contract/forms'
 import { useEffect, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { errorMessage } from '../lib/api.ts'

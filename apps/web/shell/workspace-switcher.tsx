@@ -1,4 +1,4 @@
-import { listWorkspaces, switchWorkspace } from '@vigia/contract/workspace'
+import { listWorkspaces, switchWorkspace } from '@vigia/contract/team'
 import { Check } from 'lucide-react'
 import { memberRoleWords } from '../lib/member-roles.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'

@@ -1,4 +1,5 @@
-import { listPath } from '@vigia/contract/documents'
+import { listPath } from '@vigia/contract/codes'
+import { getSupplier, type Supplier, supplierMax } from '@vigia/contract/suppliers'
 import {
   formatCount,
   formatDate,
@@ -7,7 +8,6 @@ import {
   formatMoney,
   formatMonth,
 } from '@vigia/contract/text'
-import { getSupplier, type Supplier, supplierMax } from '@vigia/contract/workspace'
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
 import { cte } from '@vigia/dfe/families/cte'
 import { familyOf } from '@vigia/dfe/families/lookup'

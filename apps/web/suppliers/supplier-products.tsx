@@ -1,5 +1,5 @@
+import { listSupplierProducts } from '@vigia/contract/suppliers'
 import { formatCount, formatMoney, formatMonth } from '@vigia/contract/text'
-import { listSupplierProducts } from '@vigia/contract/workspace'
 import { PackageSearch } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'react-router'

@@ -1,5 +1,5 @@
+import { resendInvitation, withdrawInvitation } from '@vigia/contract/team'
 import { formatInstantDate } from '@vigia/contract/text'
-import { resendInvitation, withdrawInvitation } from '@vigia/contract/workspace'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction } from '../lib/query.ts'
 import { Badge } from '../ui/badge.tsx'

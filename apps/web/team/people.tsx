@@ -1,5 +1,5 @@
+import { removeMember } from '@vigia/contract/team'
 import { formatInstantDate, formatRelative } from '@vigia/contract/text'
-import { removeMember } from '@vigia/contract/workspace'
 import { useState } from 'react'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction } from '../lib/query.ts'

@@ -1,5 +1,6 @@
+import { InvitationForm, MemberForm } from '@vigia/contract/forms'
 import { type MemberRole, memberRoles } from '@vigia/contract/route'
-import { changeMember, InvitationForm, invite, MemberForm } from '@vigia/contract/workspace'
+import { changeMember, invite } from '@vigia/contract/team'
 import { useState } from 'react'
 import { useCompanyChoices } from '../lib/companies.ts'
 import { memberRoleWords } from '../lib/member-roles.ts'

@@ -1,6 +1,6 @@
 import type { RouteData } from '@vigia/contract/route'
+import type { getTeam } from '@vigia/contract/team'
 import { formatCount, formatInstantDate } from '@vigia/contract/text'
-import type { getTeam } from '@vigia/contract/workspace'
 import { memberRoleWords } from '../lib/member-roles.ts'
 
 type Team = RouteData<typeof getTeam>

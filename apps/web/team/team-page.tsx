@@ -1,6 +1,7 @@
 import { getAccount } from '@vigia/contract/accounts'
+import { peopleMax } from '@vigia/contract/forms'
 import type { RouteData } from '@vigia/contract/route'
-import { getTeam, peopleMax } from '@vigia/contract/workspace'
+import { getTeam } from '@vigia/contract/team'
 import { UserPlus } from 'lucide-react'
 import { useState } from 'react'
 import { useScreenQuery } from '../lib/query.ts'

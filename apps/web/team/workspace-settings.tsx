@@ -1,4 +1,4 @@
-import { updateWorkspace } from '@vigia/contract/workspace'
+import { updateWorkspace } from '@vigia/contract/team'
 import { useState } from 'react'
 import { notifySuccess } from '../lib/notify.ts'
 import { actionMessage, useAction } from '../lib/query.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import type { listKeys as listRoute } from '@vigia/contract/keys'
 import { scopes as allScopes, type Scope } from '@vigia/contract/route'
 import { formatBrasiliaDay, formatCount, formatList } from '@vigia/contract/text'
-import type { listKeys as listRoute } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
 import { recordAudit } from '../../accounts/audit/audit.ts'
 import { nameOfAuthor } from '../../accounts/authors.ts'

@@ -1,4 +1,4 @@
-import { addKey as add, listKeys as list, removeKey as remove, renameKey as rename } from '@vigia/contract/workspace'
+import { addKey as add, listKeys as list, removeKey as remove, renameKey as rename } from '@vigia/contract/keys'
 import { requireProvedEmail } from '../../accounts/email-proof.ts'
 import type { WithConfig } from '../../platform/context.ts'
 import { handle } from '../../platform/http/http.ts'

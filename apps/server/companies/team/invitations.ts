@@ -1,4 +1,5 @@
-import { type getInvitation, peopleMax } from '@vigia/contract/workspace'
+import { peopleMax } from '@vigia/contract/forms'
+import type { getInvitation } from '@vigia/contract/team'
 import { sql } from 'kysely'
 import { insertMember } from '../../accounts/accounts.ts'
 import { recordAudit } from '../../accounts/audit/audit.ts'

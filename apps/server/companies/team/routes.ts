@@ -10,7 +10,7 @@ import {
   resendInvitation,
   updateWorkspace,
   withdrawInvitation,
-} from '@vigia/contract/workspace'
+} from '@vigia/contract/team'
 import { handle } from '../../platform/http/http.ts'
 import * as invitations from './invitations.ts'
 import * as team from './team.ts'

@@ -1,6 +1,6 @@
 import type { MemberRole } from '@vigia/contract/route'
+import type * as contract from '@vigia/contract/team'
 import { formatBrasiliaDay, formatCount } from '@vigia/contract/text'
-import type * as contract from '@vigia/contract/workspace'
 import { sql } from 'kysely'
 import { recordAudit } from '../../accounts/audit/audit.ts'
 import { isWrittenTo, requireProvedEmail } from '../../accounts/email-proof.ts'

@@ -1,4 +1,4 @@
-import type { LineGroup, ReportSubject } from '@vigia/contract/workspace'
+import type { LineGroup, ReportSubject } from '@vigia/contract/reports'
 import { type RawBuilder, sql } from 'kysely'
 import { bareTerm } from '../../platform/text.ts'
 import { type Counted, isIssuer } from './filter.ts'

@@ -1,5 +1,5 @@
 import type { marks, reformFilters } from '@vigia/contract/documents'
-import type { LineGroup, ReportSubject } from '@vigia/contract/workspace'
+import type { LineGroup, ReportSubject } from '@vigia/contract/reports'
 import { standingStatuses } from '@vigia/dfe/families/lookup'
 import { unnamedRole } from '@vigia/dfe/roles'
 import { type RawBuilder, sql } from 'kysely'

@@ -1,5 +1,5 @@
+import { alertBands } from '@vigia/contract/alerts'
 import type { DocumentRow } from '@vigia/contract/documents'
-import { alertBands } from '@vigia/contract/workspace'
 import type { OwnAnswer } from '@vigia/dfe/families/family'
 import { answerOf, eventKind, statusNames } from '@vigia/dfe/families/lookup'
 import type { Proof } from '@vigia/dfe/proof'

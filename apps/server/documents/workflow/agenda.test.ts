@@ -1,4 +1,4 @@
-import type { Due } from '@vigia/contract/workspace'
+import type { Due } from '@vigia/contract/agenda'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase } from '../../../../tests/support/database.ts'

@@ -1,4 +1,4 @@
-import { agendaDays, type Due, listDue } from '@vigia/contract/workspace'
+import { agendaDays, type Due, listDue } from '@vigia/contract/agenda'
 import { families } from '@vigia/dfe/families/all'
 import type { Family } from '@vigia/dfe/families/family'
 import { answerOf } from '@vigia/dfe/families/lookup'

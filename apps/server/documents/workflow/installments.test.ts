@@ -1,11 +1,11 @@
-import type { RouteData } from '@vigia/contract/route'
 import {
   downloadInstallments,
   listInstallments,
   markPaid,
   selectInstallments,
   sumInstallments,
-} from '@vigia/contract/workspace'
+} from '@vigia/contract/installments'
+import type { RouteData } from '@vigia/contract/route'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase } from '../../../../tests/support/database.ts'

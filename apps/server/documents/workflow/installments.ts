@@ -1,4 +1,3 @@
-import { formatBrasiliaDay, formatCount, formatMoney } from '@vigia/contract/text'
 import {
   downloadInstallments,
   type Installment,
@@ -8,7 +7,8 @@ import {
   markPaid,
   selectInstallments,
   sumInstallments,
-} from '@vigia/contract/workspace'
+} from '@vigia/contract/installments'
+import { formatBrasiliaDay, formatCount, formatMoney } from '@vigia/contract/text'
 import { type RawBuilder, sql } from 'kysely'
 import { recordAudit } from '../../accounts/audit/audit.ts'
 import { nameOfAuthor } from '../../accounts/authors.ts'

@@ -1,5 +1,5 @@
+import { addRemark, markChecked, markDone, type Remark, remarkMax, removeRemark } from '@vigia/contract/remarks'
 import { formatCount } from '@vigia/contract/text'
-import { addRemark, markChecked, markDone, type Remark, remarkMax, removeRemark } from '@vigia/contract/workspace'
 import { confirmacao, desconhecimento } from '@vigia/dfe/families/nfe'
 import { status } from '@vigia/dfe/families/statuses'
 import { type RawBuilder, sql } from 'kysely'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
+import type { Alert } from '@vigia/contract/alerts'
 import { formatBrasiliaMoment, formatMoney } from '@vigia/contract/text'
-import type { Alert } from '@vigia/contract/workspace'
 import { familyOf } from '@vigia/dfe/families/lookup'
 import { sql } from 'kysely'
 import { recordRead } from '../../accounts/audit/audit.ts'

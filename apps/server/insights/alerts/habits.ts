@@ -1,4 +1,4 @@
-import type { AlertHabits } from '@vigia/contract/workspace'
+import type { AlertHabits } from '@vigia/contract/alerts'
 import { nfe, nfeRole } from '@vigia/dfe/families/nfe'
 import { sql } from 'kysely'
 import { readCaptureStates } from '../../capture/state.ts'

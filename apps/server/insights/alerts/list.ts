@@ -1,6 +1,5 @@
 import type { Fired } from '@vigia/checks/alerts/judge'
 import { rules } from '@vigia/checks/alerts/rules'
-import type { RouteData } from '@vigia/contract/route'
 import {
   type Alert,
   type AlertBand,
@@ -8,7 +7,8 @@ import {
   alertBands,
   alertMax,
   type getAlert,
-} from '@vigia/contract/workspace'
+} from '@vigia/contract/alerts'
+import type { RouteData } from '@vigia/contract/route'
 import { familyById, keyOf } from '@vigia/dfe/families/lookup'
 import { nfe } from '@vigia/dfe/families/nfe'
 import { type RawBuilder, sql } from 'kysely'

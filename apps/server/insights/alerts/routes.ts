@@ -1,20 +1,19 @@
-import { formatBrasiliaMoment, formatCount } from '@vigia/contract/text'
+import { getAlertSettings, saveAlertSettings } from '@vigia/contract/alert-settings'
 import {
   countAlerts,
   downloadEvidence,
   getAlert,
-  getAlertSettings,
   getAlertTest,
   listAlertHabits,
   listAlertRules,
   listAlerts as listAlertsRoute,
   listKnownAlerts,
   removeKnownAlert,
-  saveAlertSettings,
   setAlertState,
   switchAlertRule,
   testAlertRule,
-} from '@vigia/contract/workspace'
+} from '@vigia/contract/alerts'
+import { formatBrasiliaMoment, formatCount } from '@vigia/contract/text'
 import { getCompanyId } from '../../companies/companies.ts'
 import { behindMax } from '../../documents/unread.ts'
 import { inWorkspace, readWorkspace } from '../../platform/database.ts'

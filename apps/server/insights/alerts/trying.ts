@@ -1,6 +1,6 @@
 import type { Verdict } from '@vigia/checks/alerts/judge'
 import { rules } from '@vigia/checks/alerts/rules'
-import { type AlertTest, alertBands, alertMax } from '@vigia/contract/workspace'
+import { type AlertTest, alertBands, alertMax } from '@vigia/contract/alerts'
 import { sql } from 'kysely'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'

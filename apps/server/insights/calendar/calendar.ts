@@ -1,4 +1,3 @@
-import { formatCount, formatMoney, writeBrasiliaTime } from '@vigia/contract/text'
 import {
   type CalendarKind,
   calendarKinds,
@@ -6,7 +5,8 @@ import {
   feedDays,
   getCalendar,
   readCalendar,
-} from '@vigia/contract/workspace'
+} from '@vigia/contract/agenda'
+import { formatCount, formatMoney, writeBrasiliaTime } from '@vigia/contract/text'
 import { sql } from 'kysely'
 import { recordAudit } from '../../accounts/audit/audit.ts'
 import { createToken, listToken, tokenHash } from '../../accounts/tokens.ts'

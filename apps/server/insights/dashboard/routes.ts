@@ -1,4 +1,5 @@
-import { type AlertBand, alertBands, getDashboard } from '@vigia/contract/workspace'
+import { type AlertBand, alertBands } from '@vigia/contract/alerts'
+import { getDashboard } from '@vigia/contract/workspace'
 import { handle } from '../../platform/http/http.ts'
 import { listNotices } from '../../platform/trouble.ts'
 import { readDashboard } from './dashboard.ts'

@@ -1,4 +1,4 @@
-import type { FreightFinding } from '@vigia/contract/workspace'
+import type { FreightFinding } from '@vigia/contract/freight'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import pg from 'pg'

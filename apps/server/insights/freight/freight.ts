@@ -1,12 +1,12 @@
 import { isNote } from '@vigia/checks/alerts/values'
-import type { RouteData } from '@vigia/contract/route'
 import {
   type FreightCode,
   type FreightFinding,
   freightMax,
   freightNames,
   type listFreight,
-} from '@vigia/contract/workspace'
+} from '@vigia/contract/freight'
+import type { RouteData } from '@vigia/contract/route'
 import { type RawBuilder, sql } from 'kysely'
 import { recordAudit } from '../../accounts/audit/audit.ts'
 import { nameOfAuthor } from '../../accounts/authors.ts'

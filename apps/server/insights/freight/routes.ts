@@ -1,4 +1,4 @@
-import { downloadFreight, type FreightCode, getFreight, listFreight, markFreight } from '@vigia/contract/workspace'
+import { downloadFreight, type FreightCode, getFreight, listFreight, markFreight } from '@vigia/contract/freight'
 import { recordRead } from '../../accounts/audit/audit.ts'
 import { getCompanyId } from '../../companies/companies.ts'
 import { countWaiting } from '../../documents/unread.ts'

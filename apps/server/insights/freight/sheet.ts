@@ -1,5 +1,5 @@
+import { type FreightFinding, freightMax, freightNames } from '@vigia/contract/freight'
 import { formatBrasiliaMoment, formatCount, formatInstantDate, formatMoney } from '@vigia/contract/text'
-import { type FreightFinding, freightMax, freightNames } from '@vigia/contract/workspace'
 import { type SpreadsheetColumn, startSpreadsheet } from '../../documents/export/spreadsheet.ts'
 import { countWaiting } from '../../documents/unread.ts'
 import type { Context } from '../../platform/context.ts'

@@ -1,4 +1,4 @@
-import { trialDays } from '@vigia/contract/workspace'
+import { trialDays } from '@vigia/contract/codes'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createDatabase } from '../../../../tests/support/database.ts'

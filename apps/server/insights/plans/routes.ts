@@ -1,5 +1,6 @@
+import { planKinds } from '@vigia/contract/codes'
 import { formatBrasiliaMoment } from '@vigia/contract/text'
-import { getPlan, planKinds, requestPlan } from '@vigia/contract/workspace'
+import { getPlan, requestPlan } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
 import { recordAudit } from '../../accounts/audit/audit.ts'
 import { keepMessage } from '../../accounts/contact/contact.ts'

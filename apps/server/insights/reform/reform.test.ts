@@ -1,4 +1,5 @@
-import { getReformSheet, reportLine } from '@vigia/contract/workspace'
+import { getReformSheet } from '@vigia/contract/reform'
+import { reportLine } from '@vigia/contract/reports'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createDatabase } from '../../../../tests/support/database.ts'
 import { findingCodes } from '../../documents/contents/inside.ts'

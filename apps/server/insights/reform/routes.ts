@@ -1,5 +1,5 @@
+import { downloadReformSheet, getReformSheet } from '@vigia/contract/reform'
 import { formatMonth } from '@vigia/contract/text'
-import { downloadReformSheet, getReformSheet } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
 import { recordRead } from '../../accounts/audit/audit.ts'
 import { getCompanyId } from '../../companies/companies.ts'

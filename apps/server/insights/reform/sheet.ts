@@ -1,6 +1,6 @@
 import type { ReformFinding } from '@vigia/checks/reform/findings'
 import { situations, tableDay, testYears } from '@vigia/checks/reform/tables'
-import type { ReformSheet } from '@vigia/contract/workspace'
+import type { ReformSheet } from '@vigia/contract/reform'
 import { nfe, nfeRole } from '@vigia/dfe/families/nfe'
 import { type RawBuilder, sql } from 'kysely'
 import { readHiding, shownConditions } from '../../companies/switches.ts'

@@ -1,5 +1,5 @@
+import type { ReformSheet } from '@vigia/contract/reform'
 import { formatCount, formatMonth } from '@vigia/contract/text'
-import type { ReformSheet } from '@vigia/contract/workspace'
 import { familyOf } from '@vigia/dfe/families/lookup'
 import { type SpreadsheetColumn, startSpreadsheet } from '../../documents/export/spreadsheet.ts'
 

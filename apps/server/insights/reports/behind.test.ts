@@ -1,4 +1,4 @@
-import { groupsOf, type ReportSubject, reportLine, reportSubjects } from '@vigia/contract/workspace'
+import { groupsOf, type ReportSubject, reportLine, reportSubjects } from '@vigia/contract/reports'
 import { contentsOf, type NfeContents, readDetails } from '@vigia/dfe/read'
 import fc from 'fast-check'
 import { sql } from 'kysely'

@@ -1,4 +1,4 @@
-import { type Prices, priceMonths } from '@vigia/contract/workspace'
+import { type Prices, priceMonths } from '@vigia/contract/reports'
 import { sql } from 'kysely'
 import type { WithDatabase } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'

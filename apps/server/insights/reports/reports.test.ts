@@ -1,4 +1,4 @@
-import type { ReportGroup } from '@vigia/contract/workspace'
+import type { ReportGroup } from '@vigia/contract/reports'
 import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
 import fc from 'fast-check'
 import { sql } from 'kysely'

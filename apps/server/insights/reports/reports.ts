@@ -1,4 +1,3 @@
-import { formatMonth } from '@vigia/contract/text'
 import {
   groupName,
   type Report,
@@ -7,7 +6,8 @@ import {
   type ReportSubject,
   reportTaxes,
   subjectNames,
-} from '@vigia/contract/workspace'
+} from '@vigia/contract/reports'
+import { formatMonth } from '@vigia/contract/text'
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
 import { sql } from 'kysely'
 import type { WithDatabase } from '../../platform/context.ts'

@@ -1,4 +1,4 @@
-import { downloadReport, getPrices, getReport, type ReportGroup, type ReportSubject } from '@vigia/contract/workspace'
+import { downloadReport, getPrices, getReport, type ReportGroup, type ReportSubject } from '@vigia/contract/reports'
 import { recordRead } from '../../accounts/audit/audit.ts'
 import { getCompanyId } from '../../companies/companies.ts'
 import { countWaiting } from '../../documents/unread.ts'

@@ -1,5 +1,5 @@
+import { type Report, type ReportRow, reportSheetMax, reportTaxes } from '@vigia/contract/reports'
 import { formatBrasiliaMoment, formatInteger, formatMoney } from '@vigia/contract/text'
-import { type Report, type ReportRow, reportSheetMax, reportTaxes } from '@vigia/contract/workspace'
 import { type SpreadsheetColumn, startSpreadsheet } from '../../documents/export/spreadsheet.ts'
 import type { WithDatabase } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'

@@ -1,5 +1,5 @@
+import { type ReportGroup, type ReportSubject, type ReportTax, reportTaxes } from '@vigia/contract/reports'
 import { formatInteger } from '@vigia/contract/text'
-import { type ReportGroup, type ReportSubject, type ReportTax, reportTaxes } from '@vigia/contract/workspace'
 import { type RawBuilder, sql } from 'kysely'
 import { kindsOfGroups, sides, sumKinds } from '../../documents/list/counted.ts'
 import type { WithDatabase } from '../../platform/context.ts'

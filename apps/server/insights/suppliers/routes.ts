@@ -1,4 +1,4 @@
-import { getSupplier, listSupplierProducts } from '@vigia/contract/workspace'
+import { getSupplier, listSupplierProducts } from '@vigia/contract/suppliers'
 import { getCompanyId } from '../../companies/companies.ts'
 import type { WithDatabase } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'

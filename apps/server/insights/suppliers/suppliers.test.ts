@@ -1,5 +1,5 @@
 import type { RouteData } from '@vigia/contract/route'
-import { getSupplier, listSupplierProducts } from '@vigia/contract/workspace'
+import { getSupplier, listSupplierProducts } from '@vigia/contract/suppliers'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase } from '../../../../tests/support/database.ts'

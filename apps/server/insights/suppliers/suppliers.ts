@@ -1,5 +1,6 @@
+import { alertBands } from '@vigia/contract/alerts'
 import type { RouteData } from '@vigia/contract/route'
-import { alertBands, type listSupplierProducts, type Supplier, supplierMax } from '@vigia/contract/workspace'
+import { type listSupplierProducts, type Supplier, supplierMax } from '@vigia/contract/suppliers'
 import { families } from '@vigia/dfe/families/all'
 import { keyOf, statusNames } from '@vigia/dfe/families/lookup'
 import { ufByCode } from '@vigia/dfe/uf'

@@ -1,4 +1,4 @@
-import { listChanges } from '@vigia/contract/workspace'
+import { listChanges } from '@vigia/contract/changes'
 import { sql } from 'kysely'
 import { isShown } from '../../companies/switches.ts'
 import { type ChangeKind, changeCodes } from '../../documents/changes.ts'

@@ -1,5 +1,5 @@
+import type { AlertLetters, DeadlineLetters } from '@vigia/contract/letters'
 import { writeBrasiliaTime } from '@vigia/contract/text'
-import type { AlertLetters, DeadlineLetters } from '@vigia/contract/workspace'
 import { type RawBuilder, sql } from 'kysely'
 import { isWrittenTo } from '../../accounts/email-proof.ts'
 import { moveMonth } from '../../insights/reports/sums.ts'

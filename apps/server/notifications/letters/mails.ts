@@ -1,3 +1,7 @@
+import type { Due } from '@vigia/contract/agenda'
+import type { Alert, AlertBand } from '@vigia/contract/alerts'
+import { dueDocuments } from '@vigia/contract/pending'
+import { groupName, type Report } from '@vigia/contract/reports'
 import {
   formatCount,
   formatInteger,
@@ -6,7 +10,6 @@ import {
   formatMonth,
   writeBrasiliaTime,
 } from '@vigia/contract/text'
-import { type Alert, type AlertBand, type Due, dueDocuments, groupName, type Report } from '@vigia/contract/workspace'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { familyOf } from '@vigia/dfe/families/lookup'
 import { z } from 'zod'

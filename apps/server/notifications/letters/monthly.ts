@@ -1,5 +1,5 @@
+import { monthlyReportsMax, type ReportGroup, type ReportSubject } from '@vigia/contract/reports'
 import { formatInteger } from '@vigia/contract/text'
-import { monthlyReportsMax, type ReportGroup, type ReportSubject } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
 import { companyNameIn } from '../../companies/topics.ts'
 import type { WithDatabase } from '../../platform/context.ts'

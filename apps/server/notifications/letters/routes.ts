@@ -1,12 +1,5 @@
-import {
-  addMonthlyReport,
-  changeLetterChoice,
-  getLetterChoice,
-  listMonthlyReports,
-  type MonthlyReport,
-  removeMonthlyReport,
-  stopLetters,
-} from '@vigia/contract/workspace'
+import { changeLetterChoice, getLetterChoice, stopLetters } from '@vigia/contract/letters'
+import { addMonthlyReport, listMonthlyReports, type MonthlyReport, removeMonthlyReport } from '@vigia/contract/reports'
 import { recordAudit } from '../../accounts/audit/audit.ts'
 import { getCompanyId } from '../../companies/companies.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'

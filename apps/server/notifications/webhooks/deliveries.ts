@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { listWebhookDeliveries } from '@vigia/contract/workspace'
+import type { listWebhookDeliveries } from '@vigia/contract/changes'
 import { sql } from 'kysely'
 import { warn } from '../../accounts/warn.ts'
 import type { Context, WithConfig, WithDatabase } from '../../platform/context.ts'

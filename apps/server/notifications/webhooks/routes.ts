@@ -7,7 +7,7 @@ import {
   removeWebhook as remove,
   replaceWebhookSecret,
   testWebhook,
-} from '@vigia/contract/workspace'
+} from '@vigia/contract/changes'
 import { requireProvedEmail } from '../../accounts/email-proof.ts'
 import { handle } from '../../platform/http/http.ts'
 import { deliverAgain, deliverTest, listDeliveries } from './deliveries.ts'

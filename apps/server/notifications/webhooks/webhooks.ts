@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { listWebhooks as listRoute } from '@vigia/contract/workspace'
+import type { listWebhooks as listRoute } from '@vigia/contract/changes'
 import { type RawBuilder, sql } from 'kysely'
 import { recordAudit } from '../../accounts/audit/audit.ts'
 import { findRecipient } from '../../accounts/email-proof.ts'

@@ -1,4 +1,4 @@
-import { deletionDays } from '@vigia/contract/accounts'
+import { deletionDays } from '@vigia/contract/codes'
 import { formatBrasiliaMoment, formatCount } from '@vigia/contract/text'
 import { sql } from 'kysely'
 import { endAllSessions, removeAccounts } from '../../accounts/accounts.ts'

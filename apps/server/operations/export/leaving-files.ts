@@ -1,7 +1,6 @@
-import { deletionDays } from '@vigia/contract/accounts'
+import { deletionDays, planKinds } from '@vigia/contract/codes'
 import { exportMax } from '@vigia/contract/documents'
 import { formatBrasiliaMoment, formatCount } from '@vigia/contract/text'
-import { planKinds } from '@vigia/contract/workspace'
 import { families } from '@vigia/dfe/families/all'
 import { familyOf } from '@vigia/dfe/families/lookup'
 import { roleNames } from '@vigia/dfe/roles'

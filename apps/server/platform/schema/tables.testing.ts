@@ -53,7 +53,7 @@ export async function tablesSource(client: pg.Client): Promise<string> {
   )
   return `// Generated from the schema: npx vitest run apps/server/platform/schema -u
 import type { MemberRole } from '@vigia/contract/route'
-import type { ReportGroup, ReportSubject } from '@vigia/contract/workspace'
+import type { ReportGroup, ReportSubject } from '@vigia/contract/reports'
 import type { Proof } from '@vigia/dfe/proof'
 import type { ColumnType, GeneratedAlways } from 'kysely'
 import type { ServiceCode } from './service.ts'

@@ -1,4 +1,4 @@
-import { markChecked } from '@vigia/contract/workspace'
+import { markChecked } from '@vigia/contract/remarks'
 import { notifySuccess } from '../../lib/notify.ts'
 import { useAction } from '../../lib/query.ts'
 import { CheckLook } from './check-look.tsx'

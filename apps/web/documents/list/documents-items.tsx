@@ -1,4 +1,4 @@
-import { participationLabel } from '@vigia/contract/documents'
+import { participationLabel } from '@vigia/contract/codes'
 import { formatDate, formatMoney } from '@vigia/contract/text'
 import { clsx } from 'clsx'
 import { memo } from 'react'

@@ -1,4 +1,5 @@
-import { type DocumentRow, type ListOrder, participationLabel } from '@vigia/contract/documents'
+import { participationLabel } from '@vigia/contract/codes'
+import type { DocumentRow, ListOrder } from '@vigia/contract/documents'
 import { formatDate, formatInstantDate, formatMoney, formatTime, formatWrittenTime } from '@vigia/contract/text'
 import { clsx } from 'clsx'
 import { ArrowDown, ArrowUp, ArrowUpDown, Store } from 'lucide-react'

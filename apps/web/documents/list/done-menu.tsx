@@ -1,4 +1,4 @@
-import { markChecked, markDone } from '@vigia/contract/workspace'
+import { markChecked, markDone } from '@vigia/contract/remarks'
 import { notifySuccess } from '../../lib/notify.ts'
 import { useAction } from '../../lib/query.ts'
 import type { TriggerProps } from '../../ui/overlay/lazy-with-trigger.tsx'

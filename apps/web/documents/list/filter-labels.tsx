@@ -1,6 +1,7 @@
+import type { Due } from '@vigia/contract/agenda'
 import type { CompanyRow } from '@vigia/contract/companies'
+import { groupName, type ReportSubject, reportLine } from '@vigia/contract/reports'
 import { formatMoney } from '@vigia/contract/text'
-import { type Due, groupName, type ReportSubject, reportLine } from '@vigia/contract/workspace'
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
 import { clsx } from 'clsx'
 import { X } from 'lucide-react'

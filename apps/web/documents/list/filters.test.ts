@@ -1,4 +1,4 @@
-import { dueDocuments, pendingLists } from '@vigia/contract/workspace'
+import { dueDocuments, pendingLists } from '@vigia/contract/pending'
 import { expect, test } from 'vitest'
 import { parseAmount } from '../../lib/amount.ts'
 import { documentKinds } from '../../lib/kinds.ts'

@@ -1,5 +1,7 @@
+import type { Due } from '@vigia/contract/agenda'
+import { dueAnswers } from '@vigia/contract/codes'
 import { type ListOrder, listOrders, type marks, type reformFilters } from '@vigia/contract/documents'
-import { type Due, dueAnswers, type ReportSubject, reportLine } from '@vigia/contract/workspace'
+import { type ReportSubject, reportLine } from '@vigia/contract/reports'
 import { parseAmount } from '../../lib/amount.ts'
 import type { DocumentKind } from '../../lib/kinds.ts'
 import { monthPeriod, type Period, parseDay } from '../../ui/period/days.ts'

@@ -1,6 +1,7 @@
 import { zodResolver } from '@hookform/resolvers/zod'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { CorrectionForm, justification, justificationMaxOf } from '@vigia/contract/manifestation'
+import { justificationMaxOf } from '@vigia/contract/codes'
+import { CorrectionForm, justification } from '@vigia/contract/forms'
 import { formatCount } from '@vigia/contract/text'
 import { useRef, useState } from 'react'
 import { type UseFormReturn, useForm } from 'react-hook-form'

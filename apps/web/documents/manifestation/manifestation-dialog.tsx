@@ -1,5 +1,6 @@
+import { getTwoPeople } from '@vigia/contract/answer-rules'
+import { justificationMaxOf } from '@vigia/contract/codes'
 import type { DocumentRow } from '@vigia/contract/documents'
-import { getTwoPeople, justificationMaxOf } from '@vigia/contract/manifestation'
 import { formatInteger, formatMoney } from '@vigia/contract/text'
 import { UserCheck } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'

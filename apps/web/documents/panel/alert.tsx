@@ -1,5 +1,5 @@
+import { getAlert } from '@vigia/contract/alerts'
 import type { DocumentRow } from '@vigia/contract/documents'
-import { getAlert } from '@vigia/contract/workspace'
 import { Link } from 'react-router'
 import { useScreenQuery } from '../../lib/query.ts'
 import { buttonClass } from '../../ui/button.tsx'

@@ -1,6 +1,6 @@
 import type { DocumentRow } from '@vigia/contract/documents'
+import { type FreightFinding, getFreight } from '@vigia/contract/freight'
 import { formatDate } from '@vigia/contract/text'
-import { type FreightFinding, getFreight } from '@vigia/contract/workspace'
 import { desacordo } from '@vigia/dfe/families/cte'
 import { Link } from 'react-router'
 import type { AnswerType } from '../../lib/answer-types.ts'

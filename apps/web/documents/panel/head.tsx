@@ -1,11 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
-import {
-  type DocumentDetail,
-  type DocumentRow,
-  downloadXml,
-  listDocuments,
-  participationLabel,
-} from '@vigia/contract/documents'
+import { participationLabel } from '@vigia/contract/codes'
+import { type DocumentDetail, type DocumentRow, downloadXml, listDocuments } from '@vigia/contract/documents'
 import { listManifestations } from '@vigia/contract/manifestation'
 import { formatDate, formatMoney } from '@vigia/contract/text'
 import { cte, desacordo } from '@vigia/dfe/families/cte'

@@ -1,6 +1,6 @@
 import type { DocumentDetail, DocumentRow } from '@vigia/contract/documents'
+import { addRemark, doneMarks, markChecked, markDone, remarkMax, removeRemark } from '@vigia/contract/remarks'
 import { formatInstantDate, formatTime } from '@vigia/contract/text'
-import { addRemark, doneMarks, markChecked, markDone, remarkMax, removeRemark } from '@vigia/contract/workspace'
 import { CheckCheck, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { notifySuccess } from '../../lib/notify.ts'
