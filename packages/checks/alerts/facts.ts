@@ -317,12 +317,6 @@ export function isAvulsa(chave: string): boolean {
   return serie >= 890 && serie <= 919
 }
 
-/** Issuer CNPJ, model, série and number, as the chave has them: two documents never share it (MOC 7.0, rejection 539). */
-export function numberKey(chave: string): string {
-  const { cnpj, mod, serie, numero } = chaveParts(chave)
-  return [cnpj, mod, serie, numero].join(' ')
-}
-
 /** `tpEmis` in the chave; before layout 2.00 it had none, and nothing is said of these. */
 export function tpEmisOf(chave: string): string {
   return chaveParts(chave).tpEmis

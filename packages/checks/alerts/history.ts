@@ -1,5 +1,5 @@
 import { chaveParts } from '@vigia/dfe/chave'
-import { type AlertFacts, baseOf, cancellationOf, isPurchase, numberKey, tpEmisOf } from './facts.ts'
+import { type AlertFacts, baseOf, cancellationOf, isPurchase, tpEmisOf } from './facts.ts'
 import type { ItemLine, NfeItems } from './items.ts'
 import { traceDue } from './transport.ts'
 import { cents, dayMs, instantOf } from './values.ts'
@@ -38,7 +38,7 @@ export interface History {
   thresholds: Thresholds
   /** Instant when the company's habits were known (`learningPeriod`), ms; null: not yet. */
   learnedAt: number | null
-  /** Other standing documents with the same `numberKey`, at most ten, by chave. */
+  /** Other standing documents of the same issuer, model, série and number, at most ten, by chave. */
   sameNumber: { chave: string; issuedAt: string; amount: string }[]
   /** Names of earlier suppliers of other bases that `areAlike`, if `pair` has no standing one. */
   alike: { base: string; name: string }[]
@@ -205,13 +205,6 @@ export function boughtBefore(of: (month: string) => MonthChapters | undefined, m
   }
 }
 
-/** The chapters that a note adds to what its company base bought; null: nothing, or its items are not known. */
-export function chaptersIn(facts: AlertFacts): string[] | null {
-  return isPurchase(facts) && cancellationOf(facts) === null && facts.nfe?.inside
-    ? Object.keys(facts.nfe.inside.chapters)
-    : null
-}
-
 /** How many twins a verdict looks at. */
 export const twinsMax = 10
 /** Cents from which two notes of two issuers with the same items are worth a look. */
@@ -266,7 +259,6 @@ export function askOf(facts: AlertFacts) {
     companyBase: facts.company.base,
     at,
     since: at - pairDays * dayMs,
-    number: numberKey(facts.chave),
     contingency: contingencyKey(facts),
     cited: facts.references.map(({ chave }) => chave),
     contacts: contactsIn(facts),
@@ -285,9 +277,4 @@ export function contingencyKey(facts: AlertFacts): string | null {
   return isPurchase(facts) && tpEmisOf(facts.chave) !== '1'
     ? `${chaveParts(facts.chave).cUF} ${facts.issuedAt.slice(0, 10)}`
     : null
-}
-
-/** Whether a document counts in the histograms: a standing purchase with an amount. */
-export function isCounted(facts: AlertFacts): boolean {
-  return isPurchase(facts) && cancellationOf(facts) === null && cents(facts.amount) > 0
 }

@@ -1,13 +1,12 @@
+import { chaveParts } from '@vigia/dfe/chave'
 import { type AlertFacts, baseOf, cancellationOf, isPurchase } from '../facts.ts'
 import {
   askOf,
   boughtBefore,
-  chaptersIn,
   contactsIn,
   contactsMax,
   contingencyKey,
   type History,
-  isCounted,
   learnedFrom,
   learningPeriod,
   monthOf,
@@ -70,7 +69,7 @@ export function createArchive(initial: readonly AlertFacts[] = []): Archive {
       pair,
       thresholds: thresholds(ask.companyBase, facts.type, monthOf(facts.issuedAt)),
       learnedAt: learnedAt(ask.companyBase),
-      sameNumber: distinct(byNumber.get(ask.number))
+      sameNumber: distinct(byNumber.get(numberKey(facts.chave)))
         .filter((one) => one.chave !== facts.chave && one.tpAmb !== '2' && stands(one))
         .slice(0, 10)
         .map(({ chave, issuedAt, amount }) => ({ chave, issuedAt, amount })),
@@ -210,12 +209,12 @@ export function createArchive(initial: readonly AlertFacts[] = []): Archive {
 
   // Adds or removes the data of a document that other verdicts read.
   function change(facts: AlertFacts, add: boolean): void {
-    const { companyBase, issuerBase, number } = askOf(facts)
+    const { companyBase, issuerBase } = askOf(facts)
     const entry = { facts, at: instantOf(facts.issuedAt) }
     const mark = (keys: Index, key: string) => (add ? keys.get(key).add(facts) : keys.get(key).delete(facts))
     if (add) documents.set(keyOf(facts), facts)
     else documents.delete(keyOf(facts))
-    mark(byNumber, number)
+    mark(byNumber, numberKey(facts.chave))
     for (const { chave } of facts.references) mark(byCitation, chave)
     if (!isPurchase(facts)) return
     place(pairs, pairKey(facts), entry, add)
@@ -307,3 +306,21 @@ function isIn(value: number, from: number, to: number): boolean {
 
 const keyOf = (facts: AlertFacts) => `${facts.company.base} ${facts.chave}`
 const pairKey = (facts: AlertFacts) => `${facts.company.base} ${baseOf(facts.issuer.taxId)}`
+
+// The chapters that a note adds to what its company base bought; null: nothing.
+function chaptersIn(facts: AlertFacts): string[] | null {
+  return isPurchase(facts) && cancellationOf(facts) === null && facts.nfe?.inside
+    ? Object.keys(facts.nfe.inside.chapters)
+    : null
+}
+
+// Whether a document counts in the histograms.
+function isCounted(facts: AlertFacts): boolean {
+  return isPurchase(facts) && cancellationOf(facts) === null && cents(facts.amount) > 0
+}
+
+// Issuer CNPJ, model, série and number, as the chave has them: two documents never share it (MOC 7.0, rejection 539).
+function numberKey(chave: string): string {
+  const { cnpj, mod, serie, numero } = chaveParts(chave)
+  return [cnpj, mod, serie, numero].join(' ')
+}
