@@ -32,10 +32,8 @@ async function capture(site: Site): Promise<Captured> {
 export async function settledAccount(site: Site): Promise<Captured> {
   const known = await capturedAccount(site)
   const behind = `
-    select from change_position p join account a using (workspace_id)
-      left join content_position c using (workspace_id)
-     where a.email = $1 and (c.version is distinct from p.version
-       or exists (select from document d where d.workspace_id = p.workspace_id and (d.judged_at is null or not isfinite(d.judged_at))))`
+    select from account a join document d using (workspace_id)
+     where a.email = $1 and (d.judged_at is null or not isfinite(d.judged_at)) limit 1`
   const isRead = async () => expect(await query(site.product, behind, [known.account.email])).toEqual([])
   await vi.waitFor(isRead, { timeout: 90_000, interval: 100 })
   await site.rest()
