@@ -303,3 +303,13 @@ test('a day that is none is no due date, and half of a character at the end of a
   expect(rows).toEqual([{ day: 'infinity' }])
   expect(await found('CUT-1')).toEqual([6])
 })
+
+test('a quantity beyond all columns keeps no other product from being counted', async () => {
+  const { deliver, products } = await newOffice()
+  await deliver(noteWith({ number: 9, items: [{ quantity: '999999999999999.0000', name: 'TINTA' }] }), noteWith(note))
+  await readEverything(ctx)
+  expect(await products()).toEqual([
+    ['PAPEL TOALHA', 1, 1900, '4'],
+    ['SABÃO LÍQUIDO', 1, 1200, '2'],
+  ])
+})

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import type { Database, WithDatabase } from '../../platform/context.ts'
+import type { Context, Database } from '../../platform/context.ts'
+import { guarded, isDataError } from '../../platform/database.ts'
 import { holdLock } from '../../platform/locks.ts'
 import { bareTerm } from '../../platform/text.ts'
 import { recordsOf } from '../store.ts'
@@ -12,8 +13,22 @@ import type { Side } from './sums.ts'
 type Added = [companyId: number, month: string, side: Side, products: [id: number, value: number, quantity: number][]]
 
 /** Adds the products of documents to the sums, and takes back exactly what they added before. */
-export async function countProducts({ db }: WithDatabase, workspaceId: number, ids: readonly bigint[]): Promise<void> {
+export async function countProducts(
+  { db, log }: Pick<Context, 'db' | 'log'>,
+  workspaceId: number,
+  ids: readonly bigint[],
+): Promise<void> {
   await holdCompanies(db, workspaceId, ids)
+  try {
+    await guarded(db, () => countSome(db, workspaceId, ids))
+  } catch (err) {
+    if (!isDataError(err)) throw err
+    if (ids.length > 1) for (const id of ids) await countProducts({ db, log }, workspaceId, [id])
+    else log.error({ err, workspaceId, documents: ids }, 'products of a document cannot be counted')
+  }
+}
+
+async function countSome(db: Database, workspaceId: number, ids: readonly bigint[]): Promise<void> {
   const { rows } = await sql<{
     id: bigint
     companyId: number

@@ -140,7 +140,7 @@ export async function readEverything({ db, log }: Pick<Context, 'db' | 'log'>): 
       const { rows } = await sql<{ id: bigint }>`
         select id from document where workspace_id = ${workspaceId}`.execute(db)
       const ids = rows.map(({ id }) => id)
-      await countProducts({ db }, workspaceId, ids)
+      await countProducts({ db, log }, workspaceId, ids)
       await auditBills({ db, log }, workspaceId, ids)
     })
 }

@@ -105,7 +105,7 @@ async function takeTurn(ctx: Context, job: Job): Promise<{ companies: readonly n
     ctx.log.warn({ workspaceId, chaves: unread.map(({ chave }) => chave) }, 'documents could not be read to be judged')
   const ids = waiting.map(({ id }) => id)
   // By itself, because it holds the locks of companies that others capture.
-  await inWorkspace(ctx, workspaceId, ({ db }) => countProducts({ db }, workspaceId, ids))
+  await inWorkspace(ctx, workspaceId, ({ db, log }) => countProducts({ db, log }, workspaceId, ids))
   return inWorkspace<Within, Awaited<ReturnType<typeof takeTurn>>>(
     { db: ctx.db, log: ctx.log },
     workspaceId,
