@@ -285,7 +285,8 @@ async function runChaos(): Promise<void> {
 
   // Waits until nothing is under way, or no event where `events` may be; returns what still is when the patience ends.
   async function settle({ events = true } = {}): Promise<string[]> {
-    const patience = performance.now() + 60 * hourMs
+    // A killed process holds its job for two minutes.
+    const patience = performance.now() + Math.max(60 * hourMs, 150_000)
     // A registered event releases its document, so each line has to be asked once more.
     for (let quietMs = 0; quietMs < 2.5 * hourMs; await sleep(hourMs / 10)) {
       const pending = await pendingOf(events)
@@ -307,11 +308,14 @@ async function runChaos(): Promise<void> {
               + (select count(*)::int from capture_subscription s where s.line_id = l.id and s.delivered_nsu <> l.last_nsu) as missing
          from capture_line l`,
     )
+    // A page whose thread was late is read again by a job.
+    const unread = await query<{ nsu: string }>('select nsu::text from receipt where again_at is not null')
     const open = events ? (await readOutgoing()).filter(({ state }) => state === 'waiting' || state === 'sending') : []
     return [
       ...lines
         .filter(({ line, last, missing }) => Number(last) !== (highest.get(line) ?? 0) || missing > 0)
         .map(({ line, last, missing }) => `${line} is at ${last} of ${highest.get(line)}, ${missing} missing`),
+      ...unread.map(({ nsu }) => `NSU ${nsu} is not read`),
       ...open.map(({ document, state }) => `${document} is ${state}`),
     ]
   }
@@ -409,7 +413,7 @@ async function runChaos(): Promise<void> {
     const read = async () => {
       // A counter may stand at zero.
       const select = (table: string) =>
-        `select '${table} ' || (to_jsonb(t) - '{created_at,proof}'::text[])::text as row from ${table} t where to_jsonb(t) ->> 'n' is distinct from '0'`
+        `select '${table} ' || (to_jsonb(t) - '{created_at,proof,judged_at,judge_at}'::text[])::text as row from ${table} t where to_jsonb(t) ->> 'n' is distinct from '0'`
       const tables = ['document', 'document_event', 'count_month']
       return (await query<{ row: string }>(`${tables.map(select).join(' union all ')} order by 1`)).map(
         ({ row }) => row,

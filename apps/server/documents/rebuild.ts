@@ -7,6 +7,7 @@ import { holdLock } from '../platform/locks.ts'
 import { type Service, services } from '../platform/service.ts'
 import type { Arrival } from './arrival.ts'
 import { rowsOf } from './projection.ts'
+import { readArrival } from './reading/read.ts'
 import { type ReadPage, readApart } from './reading/reading.ts'
 import { listReceipts, type Recipient, receive } from './receive.ts'
 import { addSuppliers } from './store.ts'
@@ -94,7 +95,9 @@ async function* readAgain(
   for (;;) {
     const receipts = await listReceipts(ctx, company, service, last, batchSize)
     if (receipts.length === 0) return
-    yield read(ctx, receipts, { patient: true, cnpj: company.cnpj })
+    const arrivals = await read(ctx, receipts, { patient: true, cnpj: company.cnpj })
+    // Here what no thread could read: its document would be gone.
+    yield arrivals.map((arrival) => (arrival.againMs === undefined ? arrival : readArrival(arrival, company)))
     last = receipts[receipts.length - 1]!.nsu
   }
 }
