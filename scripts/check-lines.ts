@@ -4,13 +4,13 @@ import path from 'node:path'
 
 // Ceilings, so that the house stays small enough for a stranger. A commit that raises one says why.
 const ceilings: Record<string, number> = {
-  'lines of server': 46_540,
-  'lines of packages': 27_000,
-  'lines of scripts': 3_590,
+  'lines of server': 44_460,
+  'lines of packages': 26_260,
+  'lines of scripts': 3_585,
   'lines of web': 31_950,
-  'lines of tests and benches': 73_640,
+  'lines of tests and benches': 72_930,
   settings: 37,
-  decisions: 54,
+  decisions: 53,
 }
 
 const root = path.join(import.meta.dirname, '..')
