@@ -125,7 +125,8 @@ await operate(installation.config, async (ctx) => {
   assert.equal(before[numbers.answered]?.[0], 'Aceite do Recibo')
   const details = await client.call<Details>('GET', `/v1/api/DocumentosFiscais/detalhes/${idOf(numbers.answered)}`)
   assert.equal(details.body.data.nome, 'Recibo 9.876.543.210.123 da OFICINA DO PARAFUSO')
-  assert.equal(details.body.data.historico[0]?.descricao, 'Aceite do Recibo')
+  // The authority tells whole seconds: the arrival may be of the same one, and stand above.
+  assert.ok(details.body.data.historico.some(({ descricao }) => descricao === 'Aceite do Recibo'))
   const sheet = await client.call('GET', `/v1/api/DocumentosFiscais/evento/${idOf(numbers.answered)}/${aceite}-1-0`)
   assert.match(sheet.bytes.toString('latin1'), /^%PDF/)
   await readEverything(client)
