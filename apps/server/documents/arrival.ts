@@ -17,7 +17,7 @@ export interface Arrival extends ReceivedDocZip {
   /** Sentence for people: why it could not be read, or what is odd in it. */
   problem: string | null
   facts: DocumentFacts | EventFacts | null
-  /** What a document says for the company that receives it; null: it could not be read; undefined: it is not read yet. */
+  /** Inside of a document, as its company keeps it; null: unreadable; undefined: not read yet. */
   inside?: Inside | null | undefined
   /** Content for the receipt; absent: `content` itself. */
   packed?: Packed | null

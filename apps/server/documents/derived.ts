@@ -4,10 +4,6 @@ import { recordsOf } from './store.ts'
 
 const types = {
   alert_band: 'smallint',
-  reform: 'smallint',
-  misfits: 'boolean',
-  ibs: 'bigint',
-  cbs: 'bigint',
   answer_due_at: 'timestamptz',
   answer_due: 'int',
   own_answers: 'jsonb',

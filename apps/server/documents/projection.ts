@@ -129,7 +129,7 @@ interface ArrivedRows {
   events: EventRow[]
 }
 
-/** What `arrivals` are for the company with that CNPJ. */
+/** Rows of `arrivals` for the company with that CNPJ. */
 export function rowsOf(arrivals: readonly Arrival[], cnpj: string): ArrivedRows {
   const rows: ArrivedRows = { documents: [], events: [] }
   for (const { nsu, facts, proof, inside } of arrivals) {

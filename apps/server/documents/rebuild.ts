@@ -96,7 +96,7 @@ async function* readAgain(
     const receipts = await listReceipts(ctx, company, service, last, batchSize)
     if (receipts.length === 0) return
     const arrivals = await read(ctx, receipts, { patient: true, cnpj: company.cnpj })
-    // Here what no thread could read: its document would be gone.
+    // Without this, a document that no thread could read would lose its row.
     yield arrivals.map((arrival) => (arrival.againMs === undefined ? arrival : readArrival(arrival, company)))
     last = receipts[receipts.length - 1]!.nsu
   }
@@ -108,7 +108,7 @@ async function introduceSuppliers(ctx: RebuildContext, { workspaceId, cnpj }: Re
   await inWorkspace({ db: ctx.db }, workspaceId, (ctx) => addSuppliers(ctx, workspaceId, documents))
 }
 
-// What is made anew of it is added to sums again.
+// Deletes facts and sums of the company: reading its receipts again writes them again.
 async function forgetFacts(db: Database, company: Recipient): Promise<void> {
   await sql`
     delete from document_cite c using document_facts f

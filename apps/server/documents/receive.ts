@@ -10,7 +10,7 @@ import { type Service, serviceCodes } from '../platform/service.ts'
 import type { Cancelled } from './announcements.ts'
 import type { Arrival } from './arrival.ts'
 import { noteChanges } from './changes.ts'
-import { putFacts } from './contents/facts.ts'
+import { cancellations, putFacts } from './contents/facts.ts'
 import { type Inside, insideOf } from './contents/inside.ts'
 import { type EventRow, project, type Replaced, rowsOf } from './projection.ts'
 import { openReceived } from './received/bytes.ts'
@@ -53,7 +53,6 @@ export async function receive(
 }
 
 const confirmation = 210200
-const cancellations = [110111, 110112]
 
 // Notes that the company has confirmed and that the arrivals cancel.
 async function findConfirmed(
@@ -141,6 +140,9 @@ async function ingest(
   const replaced = await readReplaced({ db }, place, fresh, chaves)
   const existing = await loadExisting({ db }, place, [...new Set([...chaves, ...(replaced?.chaves ?? [])])])
   const read = fresh.map((arrival) => ({ ...arrival, inside: readInside(arrival, to.cnpj) }))
+  for (const { nsu, facts, inside } of read)
+    if (facts?.kind === 'document' && inside === null)
+      log.error({ ...to, service, nsu: String(nsu) }, 'what is inside a document could not be read')
   const changes = project(existing, rowsOf(read, to.cnpj), { cnpj: to.cnpj, now: new Date() }, replaced)
   await lockDocuments({ db }, place.workspaceId, existing.documents)
   const ids = await writeChanges({ db }, place, changes)
@@ -171,7 +173,7 @@ function queueReading({ db }: WithDatabase, workspaceId: number, arrivals: reado
   beforeCommit({ db }, { lock: 'jobs', workspaceId }, () => queueJob({ db }, job))
 }
 
-// What no thread has read is read here.
+// Reads an arrival here that no thread has read for this company.
 function readInside({ facts, content, inside }: Arrival, cnpj: string): Inside | null {
   if (inside !== undefined) return inside
   if (facts?.kind !== 'document') return null

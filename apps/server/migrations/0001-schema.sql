@@ -795,7 +795,7 @@ create table document (
   cents bigint not null generated always as ((amount * 100)::bigint) stored,
   -- of its open alert, as in `alert.band`; null: none is open
   alert_band smallint,
-  -- IBS and CBS as in `content.reform`; null: it was not read inside
+  -- IBS and CBS: 0 none and need not (Simples, MEI, before 2026), 1 none, 2 some items, 3 all; null: it was not read inside
   reform smallint,
   -- something of them does not fit
   misfits boolean not null default false,

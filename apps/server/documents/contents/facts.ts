@@ -57,7 +57,8 @@ interface Known {
 
 // Event that replaces a CT-e: only its replacement is paid.
 export const replaced = 240140
-const cancellations = [110111, 110112]
+/** Events that cancel a document. */
+export const cancellations = [110111, 110112]
 
 /**
  * Writes what was read of documents, and what stands now of those that only changed (undefined). Sums are moved by exactly what
@@ -284,7 +285,7 @@ async function moveSums(db: Database, workspaceId: number, moves: readonly SumMo
       for (const [place, amount] of amounts.entries()) one.amounts[place]! += sign * amount
       moved.set(at, one)
     }
-  // In one order: two companies never have the same row, two transactions of a company wait for its lock.
+  // No order is needed: all rows are of one company, and its lock is held.
   const rows = [...moved.values()].filter(
     ({ documents, amounts }) => documents !== 0 || amounts.some((one) => one !== 0),
   )

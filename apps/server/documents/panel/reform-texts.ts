@@ -57,14 +57,14 @@ function nfeItems({ items, gCompraGov }: NfeContents): ReformItem[] {
     const lines = [...groupLines(item), ...selectiveLines(item.IS), ...purchaseLines(gCompraGov)]
     const { IBSCBS, IS } = item
     if (IBSCBS === undefined && IS === undefined) return []
-    return { ...itemOf(item, lines), numero: item.nItem, descricao: item.prod.xProd ?? '', is: reais(IS?.vIS) ?? '' }
+    return { numero: item.nItem, descricao: item.prod.xProd ?? '', ...itemOf(item, lines), is: reais(IS?.vIS) ?? '' }
   })
 }
 
 function cteItems(contents: CteContents): ReformItem[] {
   if (contents.IBSCBS === undefined) return []
   const lines = [...groupLines(contents), ...purchaseLines(contents.gCompraGov)]
-  return [{ ...itemOf(contents, lines), numero: 0, descricao: 'O serviço', is: '' }]
+  return [{ numero: 0, descricao: 'O serviço', ...itemOf(contents, lines), is: '' }]
 }
 
 function itemOf(groups: ReformContents, lines: LabelledValue[]): Omit<ReformItem, 'numero' | 'descricao' | 'is'> {

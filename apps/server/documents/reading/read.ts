@@ -10,7 +10,7 @@ import { openReceived, packReceived } from '../received/bytes.ts'
 export interface ReadFor {
   /** Receipts will be made of it. */
   pack?: boolean
-  /** Of the company that receives it, for which it is read inside. */
+  /** CNPJ of the company that receives it; without one nothing is read inside. */
   cnpj?: string | undefined
 }
 

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase } from '../../../../tests/support/database.ts'
-import type { Database } from '../../platform/context.ts'
-import { asOperator, inWorkspace, openDatabase } from '../../platform/database.ts'
+import { expect, test } from 'vitest'
+import { useDatabase } from '../../platform/database.testing.ts'
+import { asOperator, inWorkspace } from '../../platform/database.ts'
 import { createLogger } from '../../platform/log.ts'
 import { ThreadError } from '../../platform/threads.ts'
 import type { ReceivedDocZip } from '../arrival.ts'
@@ -17,17 +16,7 @@ import { createReading, readApart } from './reading.ts'
 import { readWaiting } from './waiting.ts'
 
 const log = createLogger('silent')
-let database: Awaited<ReturnType<typeof createDatabase>>
-let db: Database
-
-beforeAll(async () => {
-  database = await createDatabase()
-  db = openDatabase(database.url)
-})
-afterAll(async () => {
-  await db.destroy()
-  await database[Symbol.asyncDispose]()
-})
+const { db } = await useDatabase()
 
 const pageOf = (...xmls: (string | Buffer)[]) =>
   xmls.map(

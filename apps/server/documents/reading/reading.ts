@@ -29,7 +29,7 @@ export interface ReadOptions extends ReadFor {
   withinMs?: number
 }
 
-/** Reads docZips in threads. What no thread could read comes back unread, to be stored and read again later. */
+/** Reads docZips in threads. Those that fail come back unread, to be stored and read again later. */
 export type ReadPage = (
   ctx: Pick<Context, 'log'>,
   page: readonly ReceivedDocZip[],

@@ -26,7 +26,7 @@ export const dictionaryFile = (id: number) => new URL(`./dictionary-${id}.zdict`
 
 const dictionaryOf = readDictionaries(dictionaryFile)
 
-/** What a receipt keeps of these bytes, which hold `xml`; null when they are better kept as they arrived. */
+/** Packs received bytes that hold `xml`, for their receipt; null when they are better kept as they arrived. */
 export function packReceived(content: Buffer, xml: Buffer): Packed | null {
   if (isPacked(content)) {
     const end = content.length - content.readUInt16LE(10)

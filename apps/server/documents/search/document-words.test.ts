@@ -159,7 +159,7 @@ test('of more documents than a search reaches the newest are counted, and nothin
   expect(totals).toEqual({ total: reachMax, amount: '15000.00', since })
   expect(rows[0]!.number).toBe(0)
   expect((await list('parafuso', { page: reachMax / 50 })).rows.at(-1)!.number).toBe(reachMax - 1)
-  // Of one company, of fewer days or beside another word there are fewer.
+  // One company, fewer days or another word make them fewer.
   expect(await list('parafuso', { companyId: companies[1] })).toMatchObject({ total: reachMax / 2, since: null })
   expect(await list('parafuso dia1')).toMatchObject({ total: 3_334, since: null })
   expect(await list('parafuso', { from: since })).toMatchObject({ total: reachMax, since: null })

@@ -7,7 +7,7 @@ import type { AnyOf } from './document-words.ts'
 export const termKinds = ['ncm', 'cfop', 'placa', 'pedido', 'lote'] as const
 export type TermKind = (typeof termKinds)[number]
 
-/** What a typed word means inside documents; null: nothing. A prefix such as `ncm:` chooses the kind. */
+/** Meaning of a typed word inside documents; null: none. A prefix such as `ncm:` chooses the kind. */
 export function termQuestion(word: string): AnyOf | null {
   const kind = termKinds.find((kind) => searchable(word).startsWith(`${kind}:`))
   const bare = bareTerm(kind ? word.slice(kind.length + 1) : word)
