@@ -5,7 +5,7 @@ import path from 'node:path'
 // Ceilings, so that the house stays small enough for a stranger. A commit that raises one says why.
 const ceilings: Record<string, number> = {
   'lines of server': 44_460,
-  'lines of packages': 26_260,
+  'lines of packages': 26_270,
   'lines of scripts': 3_585,
   'lines of web': 31_950,
   'lines of tests and benches': 72_930,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { DocumentFilter, DocumentQuery, ExportForm, selectionMax } from './documents.ts'
+import { ExportForm } from './document-files.ts'
+import { DocumentFilter, DocumentQuery, selectionMax } from './documents.ts'
 
 const parse = (query: Record<string, string>) => DocumentQuery.safeParse({ TipoDFe: '0', ...query })
 

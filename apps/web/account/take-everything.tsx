@@ -1,4 +1,4 @@
-import { listExports, takeEverything } from '@vigia/contract/documents'
+import { listExports, takeEverything } from '@vigia/contract/document-files'
 import type { RouteData } from '@vigia/contract/route'
 import { formatInteger } from '@vigia/contract/text'
 import { useState } from 'react'

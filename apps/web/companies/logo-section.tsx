@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type CompanyDetail, getLogo, removeLogo, sendLogo } from '@vigia/contract/companies'
-import { printDacte, printDanfe } from '@vigia/contract/documents'
+import { printDacte, printDanfe } from '@vigia/contract/document-files'
 import { Image } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { callBytes } from '../lib/api.ts'

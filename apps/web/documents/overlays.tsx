@@ -1,4 +1,5 @@
-import type { DocumentRow, exportDocuments } from '@vigia/contract/documents'
+import type { exportDocuments } from '@vigia/contract/document-files'
+import type { DocumentRow } from '@vigia/contract/documents'
 import { Suspense, useEffect, useRef, useState } from 'react'
 import type { AnswerType } from '../lib/answer-types.ts'
 import type { CallInput } from '../lib/api.ts'

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { exportMax } from '@vigia/contract/documents'
+import { exportMax } from '@vigia/contract/document-files'
 import { describe, expect, test } from 'vitest'
 import { type Article, questions, situations, words } from './articles.ts'
 import { guides } from './guides.ts'

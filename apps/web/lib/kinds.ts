@@ -1,5 +1,5 @@
 import { listPath, participationFilter, statusFilter } from '@vigia/contract/codes'
-import { printDacte, printDanfe } from '@vigia/contract/documents'
+import { printDacte, printDanfe } from '@vigia/contract/document-files'
 import { manifestCte, manifestNfe } from '@vigia/contract/manifestation'
 import type { ReportSubject } from '@vigia/contract/reports'
 import { families } from '@vigia/dfe/families/all'

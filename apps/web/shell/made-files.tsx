@@ -1,4 +1,4 @@
-import { type ExportItem, linkExport, listExports } from '@vigia/contract/documents'
+import { type ExportItem, linkExport, listExports } from '@vigia/contract/document-files'
 import { formatCount, formatInteger } from '@vigia/contract/text'
 import { Download } from 'lucide-react'
 import { useState } from 'react'

@@ -1,4 +1,4 @@
-import { listViews, type SavedView } from '@vigia/contract/documents'
+import { listViews, type SavedView } from '@vigia/contract/views'
 import { clsx } from 'clsx'
 import { Link, useLocation } from 'react-router'
 import { kinds } from '../lib/kinds.ts'

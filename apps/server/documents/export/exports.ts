@@ -1,4 +1,4 @@
-import { type ExportItem, exportMax } from '@vigia/contract/documents'
+import { type ExportItem, exportMax } from '@vigia/contract/document-files'
 import { formatCount, formatInteger, writeBrasiliaTime } from '@vigia/contract/text'
 import { familyOf } from '@vigia/dfe/families/lookup'
 import { sql } from 'kysely'

@@ -1,4 +1,4 @@
-import { downloadExport, downloadPrint } from '@vigia/contract/documents'
+import { downloadExport, downloadPrint } from '@vigia/contract/document-files'
 import type { Holder } from '../../accounts/link-holder.ts'
 import type { Context } from '../../platform/context.ts'
 import { AppError } from '../../platform/errors.ts'

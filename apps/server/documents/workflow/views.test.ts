@@ -1,4 +1,4 @@
-import { viewsMax } from '@vigia/contract/documents'
+import { viewsMax } from '@vigia/contract/views'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase } from '../../../../tests/support/database.ts'

@@ -1,5 +1,5 @@
-import { listViews, removeView, saveView, viewsMax } from '@vigia/contract/documents'
 import type { RouteData } from '@vigia/contract/route'
+import { listViews, removeView, saveView, viewsMax } from '@vigia/contract/views'
 import { sql } from 'kysely'
 import type { WithDatabase } from '../../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../../platform/database.ts'

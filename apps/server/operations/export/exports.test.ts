@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { type ExportItem, exportMax } from '@vigia/contract/documents'
+import { type ExportItem, exportMax } from '@vigia/contract/document-files'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { onOneServer } from '../../../../tests/support/database.ts'

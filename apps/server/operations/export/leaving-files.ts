@@ -1,5 +1,5 @@
 import { deletionDays, planKinds } from '@vigia/contract/codes'
-import { exportMax } from '@vigia/contract/documents'
+import { exportMax } from '@vigia/contract/document-files'
 import { formatBrasiliaMoment, formatCount } from '@vigia/contract/text'
 import { families } from '@vigia/dfe/families/all'
 import { familyOf } from '@vigia/dfe/families/lookup'

@@ -1,4 +1,4 @@
-import { type ExportItem, exportMax } from '@vigia/contract/documents'
+import { type ExportItem, exportMax } from '@vigia/contract/document-files'
 import { unzipDocument } from '@vigia/sefaz/distribution'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'

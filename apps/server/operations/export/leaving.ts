@@ -1,4 +1,4 @@
-import { exportMax, takeEverything } from '@vigia/contract/documents'
+import { exportMax, takeEverything } from '@vigia/contract/document-files'
 import { formatCount, formatInteger, writeBrasiliaTime } from '@vigia/contract/text'
 import { sql } from 'kysely'
 import { recordAudit } from '../../accounts/audit/audit.ts'

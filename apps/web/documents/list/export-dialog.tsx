@@ -1,4 +1,4 @@
-import { exportDocuments } from '@vigia/contract/documents'
+import { exportDocuments } from '@vigia/contract/document-files'
 import { formatCount } from '@vigia/contract/text'
 import { useState } from 'react'
 import type { CallInput } from '../../lib/api.ts'

@@ -1,6 +1,6 @@
 import { zodResolver } from '@hookform/resolvers/zod'
-import { listViews, removeView, type SavedView, saveView } from '@vigia/contract/documents'
 import { SaveViewForm } from '@vigia/contract/forms'
+import { listViews, removeView, type SavedView, saveView } from '@vigia/contract/views'
 import { Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { useForm } from 'react-hook-form'

@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query'
-import { listExports, printDocuments } from '@vigia/contract/documents'
+import { listExports, printDocuments } from '@vigia/contract/document-files'
 import { ApiError, type CallInput, call } from '../../lib/api.ts'
 import { notifyError, notifyInfo, notifyWarning } from '../../lib/notify.ts'
 import { accepted, actionFailure, dataOf, read } from '../../lib/query.ts'

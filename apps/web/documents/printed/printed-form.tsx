@@ -1,5 +1,6 @@
 import { CancelledError, queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type DocumentRow, printDocumentEvent } from '@vigia/contract/documents'
+import { printDocumentEvent } from '@vigia/contract/document-files'
+import type { DocumentRow } from '@vigia/contract/documents'
 import { Download } from 'lucide-react'
 import { Suspense, useEffect, useState } from 'react'
 import { ApiError, callBytes, errorMessage } from '../../lib/api.ts'

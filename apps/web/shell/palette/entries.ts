@@ -1,6 +1,6 @@
 import { listPath } from '@vigia/contract/codes'
 import type { CompanyRow } from '@vigia/contract/companies'
-import type { SavedView } from '@vigia/contract/documents'
+import type { SavedView } from '@vigia/contract/views'
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
 import { findKey, keyOf } from '@vigia/dfe/families/lookup'
 import { supplierAddress } from '../../lib/addresses.ts'
