@@ -90,6 +90,37 @@ export const getDashboard = route({
   data: Dashboard,
 })
 
+/** What the dashboard begins with: money that somebody should look at, in reais; ours. */
+export const Money = z.object({
+  aConferir: z
+    .object({ documentos: z.number(), valor: z.number() })
+    .describe('Documentos com alerta aberto alto ou crítico, e quanto valem.'),
+  transportadoras: z
+    .array(
+      z.object({
+        cnpjCpf: z.string(),
+        nome: z.string(),
+        documentos: z.number(),
+        valor: z.number(),
+        porQuilo: z.number(),
+        aRecuperar: z.number().describe('Cobrado em dobro e ainda não aceito.'),
+      }),
+    )
+    .describe('As três que mais cobram por quilo neste mês e nos dois anteriores, com três CT-e ou mais.'),
+})
+export type Money = z.output<typeof Money>
+
+/** Money that somebody should look at; ours. */
+export const getMoney = route({
+  method: 'GET',
+  path: '/v1/api/Dashboard/dinheiro',
+  access: 'session',
+  atLeast: 'leitura',
+  scope: 'documentos:ler',
+  summary: 'Quanto valem os documentos com alerta alto ou crítico, e as transportadoras que mais cobram por quilo.',
+  data: Money,
+})
+
 const count = z.object({ usadas: z.number(), limite: z.number().nullable() })
 
 /** The plan of a workspace with its limits and their use (section 9); ours. */

@@ -18,6 +18,7 @@ import { NumberLink } from './number-link.tsx'
 import { RecentActivity } from './recent-activity.tsx'
 import { SystemStatus } from './system-status.tsx'
 
+const Money = lazyWithPreload(() => import('./money.tsx').then((module) => module.Money))
 const WelcomeDialog = lazyWithPreload(() => import('./welcome-dialog.tsx').then((module) => module.WelcomeDialog))
 
 export function DashboardPage() {
@@ -59,6 +60,11 @@ export function DashboardPage() {
             </Link>
           )}
         </div>
+      )}
+      {data && data.qtdEmpresasCadastradas > 0 && (
+        <Suspense fallback={null}>
+          <Money />
+        </Suspense>
       )}
       <div className="grid grid-cols-[minmax(0,1fr)] gap-x-10 gap-y-8 lg:grid-cols-2">
         <SystemStatus canStore={data?.armazenamentoSaudavel !== false} notices={avisos} />

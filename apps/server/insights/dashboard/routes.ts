@@ -1,8 +1,10 @@
 import { type AlertBand, alertBands } from '@vigia/contract/alerts'
-import { getDashboard } from '@vigia/contract/workspace'
+import { getDashboard, getMoney } from '@vigia/contract/workspace'
+import { readWorkspace } from '../../platform/database.ts'
 import { handle } from '../../platform/http/http.ts'
 import { listNotices } from '../../platform/trouble.ts'
 import { readDashboard } from './dashboard.ts'
+import { readMoney } from './money.ts'
 
 export const dashboardRoutes = [
   handle(getDashboard, async (ctx, { session }) => {
@@ -66,6 +68,10 @@ export const dashboardRoutes = [
       },
     }
   }),
+
+  handle(getMoney, 'slow', async (ctx, { session: { workspaceId } }) => ({
+    data: await readWorkspace(ctx, workspaceId, (ctx) => readMoney(ctx, workspaceId)),
+  })),
 ]
 
 // Sums of numbers of two decimals, which binary fractions miss by a little.

@@ -14,6 +14,7 @@ import { inWorkspace, limitedRole, limitTo, openDatabase } from '../../platform/
 import { createPublicIds } from '../../platform/ids.ts'
 import { createLogger } from '../../platform/log.ts'
 import { insertCompany, newWorkspace, testSession } from '../../platform/testing.ts'
+import { readMoney } from '../dashboard/money.ts'
 import { findFindings, listFindings, markFinding, type Question, sumFindings } from './freight.ts'
 import { makeSheet } from './sheet.ts'
 
@@ -342,4 +343,29 @@ test('another workspace sees nothing, and who sees one company neither the other
   await expect(office.mark(seen[1]!, true, of(branchId))).rejects.toThrow('que você não vê')
   await office.mark(seen[0]!, true, of(branchId))
   expect(codes(await list())).toEqual(['fr-dobro 2'])
+})
+
+test('the money of the dashboard: the dearest carriers by weight, what was charged twice, and what grave alerts are worth', async () => {
+  const { workspaceId, deliver, inside } = await newOffice()
+  const at = (number: number, options: TestFreight = {}) => freight(number, { issuedAt: today, ...options })
+  const cheap = (number: number) => at(number, { issuer: '66777888000132', kilos: '3000.0000' })
+  await deliver(
+    ...[note(1), at(1, { notes: [chave(1)], issuedAt: `${today.slice(0, 10)}T00:00:00-03:00` })],
+    ...[at(2, { notes: [chave(1)] }), at(3), cheap(11), cheap(12), cheap(13), at(21, { issuer: '55666777000101' })],
+  )
+  await readEverything(ctx)
+  const money = () => inside((db) => readMoney({ db }, workspaceId))
+  expect(await money()).toEqual({
+    aConferir: { documentos: 0, valor: 0 },
+    transportadoras: [
+      expect.objectContaining({ cnpjCpf: carrier, documentos: 3, valor: 900, porQuilo: 1.5, aRecuperar: 300 }),
+      expect.objectContaining({ documentos: 3, porQuilo: 0.1, aRecuperar: 0 }),
+    ],
+  })
+  await inside((db) =>
+    sql`update document set alert_band = case number when 1 then 2 else 1 end where workspace_id = ${workspaceId} and type = 0`.execute(
+      db,
+    ),
+  )
+  expect((await money()).aConferir).toEqual({ documentos: 1, valor: 5000 })
 })
