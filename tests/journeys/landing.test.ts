@@ -10,7 +10,7 @@ const scriptBytesMax = 91_000
 
 const texts = {
   hero: [
-    /NFes e CTes.*capturadas e guardadas.*tempo real da SEFAZ/,
+    /NF-e e CT-e do seu CNPJ, capturadas e guardadas sozinhas/,
     'Captura automática 24/7',
     'Manifestação de NFe',
     'Armazenamento ilimitado e vitalício',

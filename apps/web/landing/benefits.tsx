@@ -41,7 +41,7 @@ export function Benefits({ figures }: { figures: SiteSettings['numeros'] }) {
       <div className="grid gap-x-16 gap-y-8 lg:grid-cols-[minmax(0,1fr)_minmax(0,2.2fr)]">
         <header className="max-w-120">
           <h2 id="beneficios-titulo" className="text-2xl tracking-[-0.01em]">
-            O que passa a acontecer sem você pedir
+            O que o Vigia faz por você
           </h2>
           <p className="mt-3 text-pretty text-muted">
             Para quem paga as notas, para quem escritura e para quem recebe a mercadoria: de um CNPJ a centenas.

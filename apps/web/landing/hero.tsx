@@ -28,11 +28,10 @@ export function Hero() {
             id="titulo"
             className="max-w-200 text-balance text-3xl tracking-[-0.02em] max-sm:text-[34px] max-sm:leading-10"
           >
-            Todas as suas NFes e CTes, capturadas e guardadas no tempo real da SEFAZ
+            Todas as NF-e e CT-e do seu CNPJ, capturadas e guardadas sozinhas
           </h1>
           <p className="mt-4 max-w-150 text-balance text-muted">
-            Ela responde a uma consulta por hora e libera as notas aos poucos. O vigia não perde uma hora, e mostra
-            sempre quando foi a última consulta e quando será a próxima.
+            Consultamos a SEFAZ a cada hora, dia e noite, e mostramos quando foi a última consulta.
           </p>
           <ul className="mt-6 grid justify-start gap-x-10 gap-y-2 sm:grid-cols-[auto_auto]">
             {heroBenefits.map((benefit) => (

@@ -76,7 +76,7 @@ export function Plans({ preloadContact }: { preloadContact: () => void }) {
             <OfferColumn key={offer.name} offer={offer} preloadContact={preloadContact} />
           ))}
         </ul>
-        <h3 className="mt-16 text-lg">O que há por trás das palavras</h3>
+        <h3 className="mt-16 text-lg">O que está incluído</h3>
         <dl className="mt-3 grid gap-x-10 border-line-strong/50 border-t text-base sm:grid-cols-2 xl:grid-cols-4">
           {smallPrint.map(([term, text]) => (
             <div key={term} className="pt-3">
