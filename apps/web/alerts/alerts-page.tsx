@@ -276,8 +276,11 @@ function Nothing({ filtered }: { filtered: boolean }) {
   )
 }
 
+// `comparar` in the address names the rule whose comparison is opened at once.
 function SingleAlert({ id, ...handlers }: { id: string } & AlertHandlers) {
   const query = useScreenQuery(getAlert, { params: { idDFe: id } }, { refreshMs })
+  const [params, setParams] = useSearchParams()
+  const opened = query.data?.motivos.find(({ regra }) => regra === params.get('comparar'))
   return (
     <>
       <Link to="/alertas" className="inline-block py-2 text-brand underline underline-offset-3">
@@ -290,6 +293,13 @@ function SingleAlert({ id, ...handlers }: { id: string } & AlertHandlers) {
           </ul>
         )}
       </Loaded>
+      {query.data && opened && opened.comparados.length > 0 && (
+        <CompareDialog
+          alert={query.data}
+          others={opened.comparados}
+          onClose={() => setParams({ documento: id }, { replace: true })}
+        />
+      )}
     </>
   )
 }

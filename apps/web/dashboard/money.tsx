@@ -2,16 +2,14 @@ import { type Alert, listAlerts } from '@vigia/contract/alerts'
 import { getReformSheet } from '@vigia/contract/reform'
 import { formatCount, formatList, formatMoney, formatMonth } from '@vigia/contract/text'
 import { getMoney } from '@vigia/contract/workspace'
-import { type ReactNode, useState } from 'react'
+import type { ReactNode } from 'react'
 import { Link } from 'react-router'
-import { CompareDialog } from '../alerts/compare-dialog.tsx'
-import { bands } from '../alerts/words.ts'
 import { documentAddress } from '../lib/addresses.ts'
 import { capturesOf, certificateState, isTroubled } from '../lib/capture.ts'
 import { useCompanies } from '../lib/companies.ts'
 import { useScreenQuery } from '../lib/query.ts'
 import { Badge } from '../ui/badge.tsx'
-import { Button, buttonClass } from '../ui/button.tsx'
+import { buttonClass } from '../ui/button.tsx'
 import { CompanyName } from '../ui/company-name.tsx'
 import { useNow } from '../ui/hooks/clock.ts'
 import { StateMark } from '../ui/state-mark.tsx'
@@ -48,7 +46,6 @@ export function Money() {
 
 function ToCheck({ total }: { total: number }) {
   const { data } = useScreenQuery(listAlerts, { query: {} }, { refreshMs })
-  const [comparing, setComparing] = useState<{ alert: Alert; others: Compared } | null>(null)
   const alerts = data?.items.filter(({ faixa }) => faixa === 'critico' || faixa === 'alto').slice(0, shownMax)
   return (
     <section aria-labelledby="a-conferir" className="mb-9">
@@ -62,20 +59,16 @@ function ToCheck({ total }: { total: number }) {
       </div>
       <ul className="ledger min-h-60 [&>li]:border-line [&>li]:border-b">
         {alerts?.map((alert) => (
-          <AlertLine key={alert.idDFe} alert={alert} onCompare={(others) => setComparing({ alert, others })} />
+          <AlertLine key={alert.idDFe} alert={alert} />
         ))}
       </ul>
-      {comparing && <CompareDialog {...comparing} onClose={() => setComparing(null)} />}
     </section>
   )
 }
 
-type Compared = Alert['motivos'][number]['comparados']
-
-function AlertLine({ alert, onCompare }: { alert: Alert; onCompare: (others: Compared) => void }) {
-  const { emitente, valor, faixa, motivos } = alert
-  const others = motivos.find(({ comparados }) => comparados.some(({ idDFe }) => idDFe !== null))?.comparados
-  const { label, tone, icon } = bands[faixa]
+function AlertLine({ alert }: { alert: Alert }) {
+  const { idDFe, emitente, valor, faixa, motivos } = alert
+  const comparing = motivos.find(({ comparados }) => comparados.some(({ idDFe }) => idDFe !== null))
   return (
     <li className="flex flex-wrap items-center gap-x-4 gap-y-1 py-2">
       <span className="min-w-0 flex-1 basis-72">
@@ -83,22 +76,17 @@ function AlertLine({ alert, onCompare }: { alert: Alert; onCompare: (others: Com
           <Link to={documentAddress(alert)} className="break-words font-semibold hover:text-brand hover:underline">
             {emitente}
           </Link>
-          <Badge tone={tone} icon={icon}>
-            {label}
-          </Badge>
+          <Badge tone={faixa === 'critico' ? 'red' : 'yellow'}>{faixa === 'critico' ? 'Crítico' : 'Alto'}</Badge>
         </span>
         <span className="block text-muted text-sm">{motivos[0]?.frase}</span>
       </span>
       <span className="font-semibold tabular-nums">{formatMoney(valor)}</span>
-      {others ? (
-        <Button variant="outline" size="sm" onClick={() => onCompare(others)}>
-          Comparar
-        </Button>
-      ) : (
-        <Link to={documentAddress(alert)} className={buttonClass({ variant: 'outline', size: 'sm' })}>
-          Abrir
-        </Link>
-      )}
+      <Link
+        to={`/alertas?documento=${idDFe}${comparing ? `&comparar=${comparing.regra}` : ''}`}
+        className={buttonClass({ variant: 'outline', size: 'sm' })}
+      >
+        {comparing ? 'Comparar' : 'Ver motivo'}
+      </Link>
     </li>
   )
 }
