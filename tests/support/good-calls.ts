@@ -715,6 +715,7 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
     id: 'IdEmpresa',
   }),
   'GET /v1/api/Dashboard': () => ({}),
+  'GET /v1/api/Dashboard/dinheiro': () => ({}),
   'GET /v1/api/Plano': () => ({}),
   'POST /v1/api/Plano/pedir': () => ({ body: { tipoPlano: 2 } }),
   'GET /v1/api/Auditoria': () => ({
