@@ -41,11 +41,9 @@ export const login = route({
 export const logout = route({
   method: 'POST',
   path: '/v1/api/Auth/sair',
-  access: 'session',
   shared: true,
   atLeast: 'pessoa',
   summary: 'Encerra a sessão do token.',
-  data: z.null(),
 })
 
 const base64url = (bytesMax: number) =>
@@ -90,14 +88,12 @@ export type PasskeyAnswer = z.output<typeof PasskeyAnswer>
 export const proveIdentity = route({
   method: 'POST',
   path: '/v1/api/Auth/confirmar',
-  access: 'session',
   shared: true,
   atLeast: 'pessoa',
   summary:
     'Confirma quem usa esta sessão, pela senha, por um código ou por uma passkey; vale por dez minutos para o que responde 403.',
   refusals: [429],
   body: ProofForm.extend({ passkey: PasskeyAnswer.optional() }),
-  data: z.null(),
 })
 
 /** Returns `PublicKeyCredentialRequestOptionsJSON` of WebAuthn, to request a passkey; ours. */
@@ -125,7 +121,6 @@ export const loginByPasskey = route({
 export const beginPasskey = route({
   method: 'POST',
   path: '/v1/api/Usuarios/passkeys/desafio',
-  access: 'session',
   atLeast: 'pessoa',
   proof: 'always',
   summary: 'Começa a cadastrar uma passkey: devolve o que o navegador precisa para criá-la.',
@@ -142,33 +137,28 @@ export const beginPasskey = route({
 export const addPasskey = route({
   method: 'POST',
   path: '/v1/api/Usuarios/passkeys',
-  access: 'session',
   atLeast: 'pessoa',
   proof: 'always',
   summary: 'Guarda a passkey que o navegador criou.',
   refusals: [409],
   body: PasskeyForm.extend({ resposta: PasskeyRegistration }),
-  data: z.null(),
 })
 
 /** Removes a passkey of the account; ours. */
 export const removePasskey = route({
   method: 'POST',
   path: '/v1/api/Usuarios/passkeys/remover',
-  access: 'session',
   atLeast: 'pessoa',
   proof: 'always',
   summary: 'Remove uma passkey da conta.',
   refusals: [404],
   body: z.object({ idPasskey: z.string({ error: 'Informe a passkey.' }).min(1, 'Informe a passkey.') }),
-  data: z.null(),
 })
 
 /** Creates the secret of a second factor, which is on after a first valid code. Ours. */
 export const beginSecondFactor = route({
   method: 'POST',
   path: '/v1/api/Usuarios/duas-etapas',
-  access: 'session',
   atLeast: 'pessoa',
   proof: 'always',
   summary: 'Começa a ligar a verificação em duas etapas: devolve o segredo para o aplicativo autenticador.',
@@ -187,7 +177,6 @@ const RecoveryCodes = z.object({ codigos: z.array(z.string()) })
 export const confirmSecondFactor = route({
   method: 'PUT',
   path: '/v1/api/Usuarios/duas-etapas',
-  access: 'session',
   atLeast: 'pessoa',
   proof: 'always',
   summary: 'Liga a verificação em duas etapas com um código do aplicativo e devolve os códigos de recuperação.',
@@ -200,7 +189,6 @@ export const confirmSecondFactor = route({
 export const renewRecoveryCodes = route({
   method: 'POST',
   path: '/v1/api/Usuarios/duas-etapas/codigos',
-  access: 'session',
   atLeast: 'pessoa',
   proof: 'always',
   summary: 'Gera outros códigos de recuperação; os anteriores deixam de valer.',
@@ -212,12 +200,10 @@ export const renewRecoveryCodes = route({
 export const dropSecondFactor = route({
   method: 'POST',
   path: '/v1/api/Usuarios/duas-etapas/desligar',
-  access: 'session',
   atLeast: 'pessoa',
   proof: 'always',
   summary: 'Desliga a verificação em duas etapas.',
   refusals: [409],
-  data: z.null(),
 })
 
 /** Explains how people get an account when sign-up is closed. */
@@ -232,7 +218,6 @@ export const signUp = route({
   summary: 'Cria a conta e o workspace dela. Onde as contas são feitas por convite responde 403.',
   refusals: [403, 429],
   body: SignUpForm,
-  data: z.null(),
 })
 
 /** Requests a recovery link (section 7); the answer is the same whether an account exists or not. */
@@ -243,7 +228,6 @@ export const requestRecovery = route({
   summary: 'Envia um e-mail com o link para criar uma senha nova, se houver uma conta com o endereço.',
   refusals: [429],
   body: RecoveryForm,
-  data: z.null(),
 })
 
 /** Whether a link still works (section 7). */
@@ -265,14 +249,12 @@ export const updatePassword = route({
   summary: 'Troca a senha com o link recebido por e-mail; o link vale uma vez só.',
   refusals: [404, 410, 429],
   body: NewPasswordForm,
-  data: z.null(),
 })
 
 /** The account that is logged in; ours. */
 export const getAccount = route({
   method: 'GET',
   path: '/v1/api/Usuarios/conta',
-  access: 'session',
   atLeast: 'pessoa',
   summary: 'A conta desta sessão.',
   data: z.object({
@@ -314,34 +296,28 @@ export const getAccount = route({
 export const updateAccount = route({
   method: 'PUT',
   path: '/v1/api/Usuarios/conta',
-  access: 'session',
   atLeast: 'pessoa',
   summary: 'Altera o nome e o celular da conta desta sessão; sem celular fica sem.',
   refusals: [409],
   body: AccountForm,
-  data: z.null(),
 })
 
 /** Sends a link to another e-mail, which becomes the one of the account when it is opened; ours. */
 export const changeEmail = route({
   method: 'POST',
   path: '/v1/api/Usuarios/trocar-email',
-  access: 'session',
   atLeast: 'pessoa',
   summary: 'Envia a outro e-mail o link que faz dele o e-mail da conta.',
   refusals: [409, 429],
   body: ChangeEmailForm,
-  data: z.null(),
 })
 
 /** Takes the request for another e-mail back; ours. */
 export const dropEmailChange = route({
   method: 'POST',
   path: '/v1/api/Usuarios/desistir-da-troca-de-email',
-  access: 'session',
   atLeast: 'pessoa',
   summary: 'Desfaz o pedido de troca do e-mail da conta; o link enviado deixa de valer.',
-  data: z.null(),
 })
 
 /** Confirms the e-mail of an account, or its change, by the link that a letter brought; ours. */
@@ -352,25 +328,21 @@ export const confirmEmail = route({
   summary: 'Confirma o e-mail de uma conta, ou a troca dele, com o link recebido por e-mail; o link vale uma vez só.',
   refusals: [404, 409, 410],
   body: ConfirmEmailForm,
-  data: z.null(),
 })
 
 /** Sends the link once more; ours. */
 export const resendConfirmation = route({
   method: 'POST',
   path: '/v1/api/Usuarios/reenviar-confirmacao',
-  access: 'session',
   atLeast: 'pessoa',
   summary: 'Envia de novo o link que confirma o e-mail desta conta.',
   refusals: [429],
-  data: z.null(),
 })
 
 /** Destroys private keys at once, and the rest of the account after thirty days; ours. */
 export const deleteAccount = route({
   method: 'POST',
   path: '/v1/api/Usuarios/excluir',
-  access: 'session',
   atLeast: 'administrador',
   summary: `Pede a exclusão da conta: apaga as chaves privadas agora e o resto em ${deletionDays} dias.`,
   refusals: [409, 429],
@@ -382,23 +354,19 @@ export const deleteAccount = route({
 export const keepAccount = route({
   method: 'POST',
   path: '/v1/api/Usuarios/manter',
-  access: 'session',
   atLeast: 'administrador',
   summary: 'Desfaz o pedido de exclusão da conta; as chaves privadas não voltam.',
   refusals: [409],
-  data: z.null(),
 })
 
 /** Changes the password and ends the other sessions; ours. */
 export const changePassword = route({
   method: 'PUT',
   path: '/v1/api/Usuarios/senha',
-  access: 'session',
   atLeast: 'pessoa',
   summary: 'Troca a senha de quem sabe a atual e encerra as outras sessões.',
   refusals: [409, 429],
   body: ChangePasswordForm,
-  data: z.null(),
 })
 
 /** An open session of the account. */
@@ -413,7 +381,6 @@ export const SessionRow = z.object({
   vistaEm: z.string(),
   expiraEm: z.string(),
   endereco: z.string().nullable(),
-  /** Country or region of the address in words, or "rede local". */
   /** As the program calls itself. */
   navegador: z.string().nullable(),
 })
@@ -422,7 +389,6 @@ export const SessionRow = z.object({
 export const listSessions = route({
   method: 'GET',
   path: '/v1/api/Auth/sessoes',
-  access: 'session',
   atLeast: 'pessoa',
   summary: 'As sessões abertas desta conta.',
   data: z.array(SessionRow),
@@ -432,7 +398,6 @@ export const listSessions = route({
 export const endSessions = route({
   method: 'POST',
   path: '/v1/api/Auth/encerrar-sessoes',
-  access: 'session',
   shared: true,
   atLeast: 'pessoa',
   summary: 'Encerra uma sessão desta conta ou, sem `idSessao`, todas as outras.',

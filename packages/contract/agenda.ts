@@ -24,7 +24,6 @@ export type Due = z.output<typeof Due>
 export const listDue = route({
   method: 'GET',
   path: '/v1/api/Prazos',
-  access: 'session',
   atLeast: 'leitura',
   scope: 'documentos:ler',
   summary: `Quantos documentos têm o prazo da próxima resposta em cada um dos próximos ${agendaDays} dias.`,
@@ -45,7 +44,6 @@ const kindOf = (field: string) =>
 export const getCalendar = route({
   method: 'GET',
   path: '/v1/api/Prazos/calendario',
-  access: 'session',
   atLeast: 'leitura',
   summary:
     'Desde quando esta pessoa tem um endereço para assinar os prazos, ou os vencimentos, num calendário; o endereço não é mostrado de novo.',
@@ -57,7 +55,6 @@ export const getCalendar = route({
 export const changeCalendar = route({
   method: 'POST',
   path: '/v1/api/Prazos/calendario',
-  access: 'session',
   atLeast: 'leitura',
   proof: ({ body }: { body: { ligado: boolean } }) => body.ligado,
   summary: 'Cria o endereço secreto do calendário desta pessoa, no lugar do anterior, ou o revoga.',

@@ -16,7 +16,6 @@ export type AlertSettings = z.output<typeof AlertSettings>
 export const getAlertSettings = route({
   method: 'GET',
   path: '/v1/api/Alertas/ajustes',
-  access: 'session',
   atLeast: 'leitura',
   summary:
     'O limite de aprovação das compras e os grupos de CNPJ relacionados, que as regras dos alertas levam em conta.',
@@ -27,7 +26,6 @@ export const getAlertSettings = route({
 export const saveAlertSettings = route({
   method: 'PUT',
   path: '/v1/api/Alertas/ajustes',
-  access: 'session',
   atLeast: 'administrador',
   summary: 'Muda o limite e os grupos. O que já foi avaliado é avaliado de novo aos poucos.',
   refusals: [409],

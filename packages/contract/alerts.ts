@@ -82,7 +82,6 @@ export type Alert = z.output<typeof Alert>
 export const listAlerts = route({
   method: 'GET',
   path: '/v1/api/Alertas',
-  access: 'session',
   atLeast: 'leitura',
   scope: 'documentos:ler',
   summary: 'Os alertas do filtro, do mais grave ao menos grave e do mais novo ao mais antigo, 50 de cada vez.',
@@ -112,7 +111,6 @@ export const listAlerts = route({
 export const countAlerts = route({
   method: 'GET',
   path: '/v1/api/Alertas/resumo',
-  access: 'session',
   atLeast: 'leitura',
   scope: 'documentos:ler',
   summary: 'Quantos alertas abertos há em cada faixa, e se todos os documentos já foram avaliados.',
@@ -136,7 +134,6 @@ export const countAlerts = route({
 export const getAlert = route({
   method: 'GET',
   path: '/v1/api/Alertas/detalhes/{idDFe}',
-  access: 'session',
   atLeast: 'leitura',
   scope: 'documentos:ler',
   summary: 'O alerta de um documento, com as avaliações anteriores dele. 404: não há alerta.',
@@ -160,7 +157,6 @@ export const getAlert = route({
 export const downloadEvidence = route({
   method: 'GET',
   path: '/v1/api/Alertas/evidencias/{idDFe}',
-  access: 'session',
   atLeast: 'leitura',
   scope: 'documentos:ler',
   summary:
@@ -191,7 +187,6 @@ export const AlertStateForm = z.object({
 export const setAlertState = route({
   method: 'POST',
   path: '/v1/api/Alertas/estado',
-  access: 'session',
   atLeast: 'fiscal',
   summary:
     'Muda o estado de alertas. `conhecida` cala os motivos para o mesmo emitente e a mesma empresa; `em-analise` desfaz isso.',
@@ -221,7 +216,6 @@ export type AlertRule = z.output<typeof AlertRule>
 export const listAlertRules = route({
   method: 'GET',
   path: '/v1/api/Alertas/regras',
-  access: 'session',
   atLeast: 'leitura',
   summary: 'As regras dos alertas, com quantas vezes cada uma disparou e o que as pessoas disseram.',
   data: z.array(AlertRule),
@@ -231,7 +225,6 @@ export const listAlertRules = route({
 export const switchAlertRule = route({
   method: 'PUT',
   path: '/v1/api/Alertas/regras/{id}',
-  access: 'session',
   atLeast: 'administrador',
   summary: 'Liga ou desliga uma regra. O que já foi avaliado é avaliado de novo aos poucos.',
   refusals: [404, 409],
@@ -286,7 +279,6 @@ export type AlertTest = z.output<typeof AlertTest>
 export const testAlertRule = route({
   method: 'POST',
   path: '/v1/api/Alertas/regras/{id}/testar',
-  access: 'session',
   shared: true,
   atLeast: 'administrador',
   summary: `Testa uma regra, ligada ou não, nos documentos dos últimos ${alertMax.testedDays} dias. Nada muda: \`teste\` diz o que ela marcaria.`,
@@ -299,7 +291,6 @@ export const testAlertRule = route({
 export const getAlertTest = route({
   method: 'GET',
   path: '/v1/api/Alertas/regras/{id}/teste',
-  access: 'session',
   atLeast: 'administrador',
   summary: 'O último teste de uma regra, também enquanto anda. 404: não houve.',
   refusals: [404],
@@ -333,7 +324,6 @@ export type AlertHabits = z.output<typeof Habits>
 export const listAlertHabits = route({
   method: 'GET',
   path: '/v1/api/Alertas/habitos',
-  access: 'session',
   atLeast: 'leitura',
   summary:
     'Empresas sem notas há mais tempo do que o hábito explica, e emitentes cujos valores começam fora do comum, até 50 de cada.',
@@ -362,7 +352,6 @@ export type KnownAlert = z.output<typeof Known>
 export const listKnownAlerts = route({
   method: 'GET',
   path: '/v1/api/Alertas/conhecidos',
-  access: 'session',
   atLeast: 'leitura',
   summary: 'O que as pessoas do workspace disseram que é conhecido, do mais novo ao mais antigo, até 1.000.',
   data: z.array(Known),
@@ -372,7 +361,6 @@ export const listKnownAlerts = route({
 export const removeKnownAlert = route({
   method: 'POST',
   path: '/v1/api/Alertas/apagar-conhecido',
-  access: 'session',
   atLeast: 'administrador',
   summary: 'Desfaz um conhecido: o que ele calava volta a ser mostrado.',
   refusals: [404],

@@ -44,7 +44,6 @@ const base = '/v1/api/RegrasDeResposta'
 export const listAnswerRules = route({
   method: 'GET',
   path: base,
-  access: 'session',
   atLeast: 'leitura',
   summary: 'As regras que decidem a quais notas a Ciência da Operação vai sem uma pessoa, na ordem em que valem.',
   data: AnswerRules,
@@ -54,7 +53,6 @@ export const listAnswerRules = route({
 export const saveAnswerRule = route({
   method: 'POST',
   path: `${base}/guardar`,
-  access: 'session',
   atLeast: 'administrador',
   proof: 'always',
   summary: 'Cria uma regra, depois das outras, ou muda uma.',
@@ -67,7 +65,6 @@ export const saveAnswerRule = route({
 export const orderAnswerRules = route({
   method: 'POST',
   path: `${base}/ordenar`,
-  access: 'session',
   atLeast: 'administrador',
   proof: 'always',
   summary: 'Põe as regras em outra ordem. 409: as regras mudaram nesse meio-tempo.',
@@ -80,7 +77,6 @@ export const orderAnswerRules = route({
 export const removeAnswerRule = route({
   method: 'POST',
   path: `${base}/apagar`,
-  access: 'session',
   atLeast: 'administrador',
   proof: 'always',
   summary: 'Apaga uma regra. O que esperava por causa dela não é enviado.',
@@ -100,7 +96,6 @@ const Decision = z.object({
 export const testAnswerRule = route({
   method: 'POST',
   path: `${base}/testar-regra`,
-  access: 'session',
   shared: true,
   atLeast: 'administrador',
   summary: `O que a regra teria decidido das notas que chegaram nos últimos ${answerRuleMax.testedDays} dias. Nada é guardado nem enviado.`,
@@ -184,7 +179,6 @@ const askedBase = '/v1/api/SegundaPessoa'
 export const getTwoPeople = route({
   method: 'GET',
   path: `${askedBase}/valor`,
-  access: 'session',
   atLeast: 'leitura',
   summary: 'A partir de que valor uma resposta final, ou um desacordo, só é enviada com duas pessoas.',
   data: TwoPeople,
@@ -194,7 +188,6 @@ export const getTwoPeople = route({
 export const saveTwoPeople = route({
   method: 'PUT',
   path: `${askedBase}/valor`,
-  access: 'session',
   atLeast: 'administrador',
   proof: 'always',
   summary:
@@ -208,7 +201,6 @@ export const saveTwoPeople = route({
 export const listAsked = route({
   method: 'GET',
   path: askedBase,
-  access: 'session',
   atLeast: 'leitura',
   summary: 'As respostas que esperam por uma segunda pessoa, da mais antiga à mais nova, até 300.',
   data: z.object({ items: z.array(AskedAnswer), totalDeItens: z.number() }),
@@ -218,7 +210,6 @@ export const listAsked = route({
 export const listHeldEvents = route({
   method: 'GET',
   path: `${askedBase}/retidas`,
-  access: 'session',
   atLeast: 'leitura',
   summary: 'O que sairia se o envio de manifestações fosse liberado, até 300, enquanto ele está retido.',
   data: z.object({
@@ -234,20 +225,17 @@ export const listHeldEvents = route({
 export const releaseHeldEvents = route({
   method: 'POST',
   path: `${askedBase}/liberar`,
-  access: 'session',
   atLeast: 'administrador',
   proof: 'always',
   summary:
     'Libera o envio de manifestações que está retido. 409: ela tem mais de um workspace, e libera quem a administra.',
   refusals: [409],
-  data: z.null(),
 })
 
 /** Approves or refuses answers that wait; ours. */
 export const decideAsked = route({
   method: 'POST',
   path: `${askedBase}/decidir`,
-  access: 'session',
   shared: true,
   atLeast: 'fiscal',
   proof: ({ body }: { body: { idsPedido: string[] } }) => body.idsPedido.length > unprovedMax,

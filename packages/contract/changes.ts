@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { changeKinds } from './codes.ts'
-import { flag } from './fields.ts'
+import { flag, idOf } from './fields.ts'
 import { WebhookForm } from './forms.ts'
 import { route } from './route.ts'
 
@@ -12,7 +12,6 @@ const badVersion = 'desde deve ser a versao de uma chamada anterior, ou agora'
 export const listChanges = route({
   method: 'GET',
   path: '/v1/api/Alteracoes',
-  access: 'session',
   atLeast: 'leitura',
   scope: 'documentos:ler',
   summary: 'O que mudou no workspace depois de uma versão, em ordem, até 500 alterações de cada vez.',
@@ -57,19 +56,12 @@ export const listChanges = route({
   }),
 })
 
-const whichWebhook = z
-  .string({ error: 'Informe o webhook.' })
-  .min(1, 'Informe o webhook.')
-  .max(100, 'Informe o webhook.')
-const whichDelivery = z
-  .string({ error: 'Informe a entrega.' })
-  .min(1, 'Informe a entrega.')
-  .max(100, 'Informe a entrega.')
+const idWebhook = idOf('o webhook')
+
 /** The addresses of the workspace; ours. */
 export const listWebhooks = route({
   method: 'GET',
   path: '/v1/api/Webhooks',
-  access: 'session',
   atLeast: 'administrador',
   summary: 'Os webhooks do workspace: endereços de outros sistemas que recebem o que muda.',
   data: z.object({
@@ -95,7 +87,6 @@ export const listWebhooks = route({
 export const addWebhook = route({
   method: 'POST',
   path: '/v1/api/Webhooks',
-  access: 'session',
   atLeast: 'administrador',
   proof: 'always',
   summary: 'Cria um webhook, que recebe o que mudar a partir de agora. O segredo só aparece nesta resposta.',
@@ -108,41 +99,36 @@ export const addWebhook = route({
 export const changeWebhook = route({
   method: 'PUT',
   path: '/v1/api/Webhooks',
-  access: 'session',
   atLeast: 'administrador',
   proof: 'always',
   summary: 'Muda um webhook, pausa ou reativa. Reativado, o que esperava sai na hora.',
   refusals: [404, 409],
   body: z.object({
     ...WebhookForm.shape,
-    idWebhook: whichWebhook,
+    idWebhook,
     ativo: flag('ativo'),
   }),
-  data: z.null(),
 })
 
 /** Removes one with its deliveries; ours. */
 export const removeWebhook = route({
   method: 'POST',
   path: '/v1/api/Webhooks/apagar',
-  access: 'session',
   atLeast: 'administrador',
   summary: 'Apaga um webhook, com as entregas.',
   refusals: [404, 409],
-  body: z.object({ idWebhook: whichWebhook }),
-  data: z.null(),
+  body: z.object({ idWebhook }),
 })
 
 /** Replaces the secret of a webhook; ours. */
 export const replaceWebhookSecret = route({
   method: 'POST',
   path: '/v1/api/Webhooks/trocar-segredo',
-  access: 'session',
   atLeast: 'administrador',
   proof: 'always',
   summary: 'Troca o segredo de um webhook. O anterior também assina por 24 horas; o novo só aparece nesta resposta.',
   refusals: [404, 409],
-  body: z.object({ idWebhook: whichWebhook }),
+  body: z.object({ idWebhook }),
   data: z.object({ segredo: z.string() }),
 })
 
@@ -150,11 +136,10 @@ export const replaceWebhookSecret = route({
 export const testWebhook = route({
   method: 'POST',
   path: '/v1/api/Webhooks/testar',
-  access: 'session',
   atLeast: 'administrador',
   summary: 'Envia uma mensagem de teste ao webhook, mesmo pausado. O resultado fica nas entregas.',
   refusals: [404, 409, 429],
-  body: z.object({ idWebhook: whichWebhook }),
+  body: z.object({ idWebhook }),
   data: z.object({ idEntrega: z.string() }),
 })
 
@@ -162,11 +147,10 @@ export const testWebhook = route({
 export const listWebhookDeliveries = route({
   method: 'GET',
   path: '/v1/api/Webhooks/entregas',
-  access: 'session',
   atLeast: 'administrador',
   summary: 'As entregas de um webhook dos últimos 30 dias, da mais nova à mais antiga, 50 de cada vez.',
   refusals: [404],
-  query: z.object({ idWebhook: whichWebhook, antesDe: z.string().optional() }),
+  query: z.object({ idWebhook, antesDe: z.string().optional() }),
   data: z.object({
     entregas: z.array(
       z.object({
@@ -194,10 +178,8 @@ export const listWebhookDeliveries = route({
 export const deliverWebhookAgain = route({
   method: 'POST',
   path: '/v1/api/Webhooks/reenviar',
-  access: 'session',
   atLeast: 'administrador',
   summary: 'Envia uma entrega outra vez, a mesma mensagem com o mesmo idEntrega.',
   refusals: [404, 409, 429],
-  body: z.object({ idEntrega: whichDelivery }),
-  data: z.null(),
+  body: z.object({ idEntrega: idOf('a entrega') }),
 })

@@ -112,7 +112,6 @@ export type CompanyDetail = z.output<typeof CompanyDetail>
 export const listCompanies = route({
   method: 'GET',
   path: '/v1/api/Empresas/obter-empresas',
-  access: 'session',
   atLeast: 'leitura',
   scope: 'empresas:ler',
   summary: 'Lista as empresas do workspace; `busca` procura por nome ou CNPJ.',
@@ -124,7 +123,6 @@ export const listCompanies = route({
 export const getCompany = route({
   method: 'GET',
   path: '/v1/api/Empresas/obter-empresa',
-  access: 'session',
   atLeast: 'leitura',
   scope: 'empresas:ler',
   summary: 'Mostra uma empresa com as suas configurações.',
@@ -137,7 +135,6 @@ export const getCompany = route({
 export const updateCompany = route({
   method: 'PUT',
   path: '/v1/api/Empresas',
-  access: 'session',
   atLeast: 'fiscal',
   // The handler also asks for one when the switch of the Ciência is turned on.
   proof: ({ form }: { form: { 'CertificadoDigital.Certificado'?: File | undefined } }) =>
@@ -146,54 +143,46 @@ export const updateCompany = route({
   summary: 'Altera uma empresa; IdEmpresa e RazaoSocial vêm sempre, e outro campo que não vem fica como está.',
   refusals: [403, 404, 409],
   form: EditCompanyForm,
-  data: z.null(),
 })
 
 /** Takes away the certificate that was uploaded for a company; ours. */
 export const removeCertificate = route({
   method: 'POST',
   path: '/v1/api/Empresas/remover-certificado',
-  access: 'session',
   atLeast: 'administrador',
   proof: 'always',
   scope: 'empresas:gerir',
   summary: 'Apaga o certificado enviado para a empresa. Sem outro da mesma raiz, a captura dela para.',
   refusals: [404, 409],
   query: z.object({ id: z.string({ error: 'Informe a empresa.' }).min(1, 'Informe a empresa.') }),
-  data: z.null(),
 })
 
 /** Ends the captures of a company and keeps its documents; ours. */
 export const archiveCompany = route({
   method: 'POST',
   path: '/v1/api/Empresas/arquivar',
-  access: 'session',
   atLeast: 'fiscal',
   scope: 'empresas:gerir',
   summary: 'Arquiva a empresa: a captura para, os documentos ficam e o plano não a conta mais.',
   refusals: [404, 409],
   query: z.object({ id: z.string({ error: 'Informe a empresa.' }).min(1, 'Informe a empresa.') }),
-  data: z.null(),
 })
 
 /** Takes an archived company back into use; ours. */
 export const reactivateCompany = route({
   method: 'POST',
   path: '/v1/api/Empresas/reativar',
-  access: 'session',
   atLeast: 'fiscal',
   scope: 'empresas:gerir',
   summary: 'Reativa uma empresa arquivada, se couber no plano; a captura continua.',
   refusals: [402, 404, 409],
   query: z.object({ id: z.string({ error: 'Informe a empresa.' }).min(1, 'Informe a empresa.') }),
-  data: z.null(),
 })
 
 /** The logo of a company, as it is printed; ours. */
 export const getLogo = route({
   method: 'GET',
   path: '/v1/api/Empresas/logo',
-  access: 'session',
   atLeast: 'leitura',
   scope: 'empresas:ler',
   summary: 'Mostra o logotipo que sai no DANFE e no DACTE que a empresa emite.',
@@ -206,33 +195,28 @@ export const getLogo = route({
 export const sendLogo = route({
   method: 'POST',
   path: '/v1/api/Empresas/logo',
-  access: 'session',
   atLeast: 'fiscal',
   scope: 'empresas:gerir',
   summary: 'Guarda o logotipo que sai no DANFE e no DACTE que a empresa emite.',
   refusals: [404, 409],
   form: LogoForm,
-  data: z.null(),
 })
 
 /** Takes the logo of a company away; ours. */
 export const removeLogo = route({
   method: 'POST',
   path: '/v1/api/Empresas/remover-logo',
-  access: 'session',
   atLeast: 'fiscal',
   scope: 'empresas:gerir',
   summary: 'Remove o logotipo da empresa: o DANFE e o DACTE saem sem ele.',
   refusals: [404, 409],
   query: z.object({ id: z.string({ error: 'Informe a empresa.' }).min(1, 'Informe a empresa.') }),
-  data: z.null(),
 })
 
 /** Returns a certificate of a fictitious company; ours, in the ambiente `simulado` only. */
 export const downloadTestCertificate = route({
   method: 'GET',
   path: '/v1/api/Empresas/certificado-de-teste',
-  access: 'session',
   atLeast: 'administrador',
   summary: 'Certificado A1 de uma empresa inventada, para experimentar na SEFAZ simulada.',
   refusals: [404, 429],
@@ -243,7 +227,6 @@ export const downloadTestCertificate = route({
 export const createCompany = route({
   method: 'POST',
   path: '/v1/api/Empresas',
-  access: 'session',
   shared: true,
   atLeast: 'administrador',
   proof: 'always',
@@ -293,7 +276,6 @@ const tooLarge = 'Um arquivo tem mais de 32 KB, e um certificado ocupa bem menos
 export const startBatch = route({
   method: 'POST',
   path: '/v1/api/Empresas/certificados-em-lote',
-  access: 'session',
   shared: true,
   atLeast: 'administrador',
   proof: 'always',
@@ -318,7 +300,6 @@ export const startBatch = route({
 export const addToBatch = route({
   method: 'POST',
   path: '/v1/api/Empresas/certificados-em-lote/{id}/arquivos',
-  access: 'session',
   shared: true,
   atLeast: 'administrador',
   scope: 'empresas:gerir',
@@ -353,7 +334,6 @@ export const addToBatch = route({
 export const listBatches = route({
   method: 'GET',
   path: '/v1/api/Empresas/certificados-em-lote',
-  access: 'session',
   atLeast: 'administrador',
   scope: 'empresas:gerir',
   summary: 'Os lotes de certificados dos últimos 30 dias, do mais novo ao mais antigo, e em que ponto estão.',
@@ -364,7 +344,6 @@ export const listBatches = route({
 export const getBatch = route({
   method: 'GET',
   path: '/v1/api/Empresas/certificados-em-lote/{id}/arquivos',
-  access: 'session',
   atLeast: 'administrador',
   scope: 'empresas:gerir',
   summary: 'Um lote de certificados e o que foi feito de cada arquivo.',
@@ -377,7 +356,6 @@ export const getBatch = route({
 export const synchronizeCompany = route({
   method: 'POST',
   path: '/v1/api/Empresas/sincronizar',
-  access: 'session',
   shared: true,
   atLeast: 'fiscal',
   scope: 'empresas:gerir',
@@ -430,7 +408,6 @@ export type Unreadable = z.output<typeof Unreadable>
 export const getCompleteness = route({
   method: 'GET',
   path: '/v1/api/Empresas/completude',
-  access: 'session',
   atLeast: 'leitura',
   scope: 'empresas:ler',
   summary: 'Mostra, por mês, as posições (NSU) recebidas da SEFAZ, as que faltaram e o que foi feito delas.',
@@ -450,7 +427,6 @@ export const getCompleteness = route({
 export const downloadUnreadable = route({
   method: 'GET',
   path: '/v1/api/Empresas/arquivo-nao-lido',
-  access: 'session',
   atLeast: 'leitura',
   scope: 'documentos:ler',
   summary:

@@ -43,7 +43,6 @@ const Prepared = z.object({ ...fileLink, idExportacao: z.string(), nome: z.strin
 export const exportDocuments = route({
   method: 'POST',
   path: '/v1/api/DocumentosFiscais/exportar',
-  access: 'session',
   shared: true,
   atLeast: 'leitura',
   scope: 'exportar',
@@ -58,7 +57,6 @@ export const exportDocuments = route({
 export const printDocuments = route({
   method: 'POST',
   path: '/v1/api/DocumentosFiscais/imprimir',
-  access: 'session',
   shared: true,
   atLeast: 'leitura',
   scope: 'exportar',
@@ -72,7 +70,6 @@ export const printDocuments = route({
 export const takeEverything = route({
   method: 'POST',
   path: '/v1/api/DocumentosFiscais/sair-com-tudo',
-  access: 'session',
   atLeast: 'administrador',
   proof: 'always',
   summary:
@@ -103,7 +100,6 @@ export type ExportItem = z.output<typeof ExportItem>
 export const listExports = route({
   method: 'GET',
   path: '/v1/api/DocumentosFiscais/exportacoes',
-  access: 'session',
   atLeast: 'leitura',
   scope: 'exportar',
   summary:
@@ -115,7 +111,6 @@ export const listExports = route({
 export const linkExport = route({
   method: 'POST',
   path: '/v1/api/DocumentosFiscais/exportacoes/{id}/link',
-  access: 'session',
   shared: true,
   atLeast: 'leitura',
   scope: 'exportar',
@@ -152,7 +147,6 @@ export const downloadPrint = route({
 export const printDanfe = route({
   method: 'GET',
   path: '/v1/api/DocumentosFiscais/danfe/{idDfe}',
-  access: 'session',
   atLeast: 'leitura',
   scope: 'documentos:ler',
   summary: 'DANFE de uma NF-e completa, em PDF.',
@@ -165,7 +159,6 @@ export const printDanfe = route({
 export const printDacte = route({
   method: 'GET',
   path: '/v1/api/DocumentosFiscais/dacte/{idDfe}',
-  access: 'session',
   atLeast: 'leitura',
   scope: 'documentos:ler',
   summary: 'DACTE de um CT-e, em PDF.',
@@ -178,7 +171,6 @@ export const printDacte = route({
 export const printDocumentEvent = route({
   method: 'GET',
   path: '/v1/api/DocumentosFiscais/evento/{idDfe}/{idEvento}',
-  access: 'session',
   atLeast: 'leitura',
   scope: 'documentos:ler',
   summary: 'Um evento registrado de um documento (Carta de Correção, cancelamento ou outro), em PDF.',

@@ -226,7 +226,6 @@ const contadosDesde = z
 export const listDocuments = route({
   method: 'GET',
   path: '/v1/api/DocumentosFiscais',
-  access: 'session',
   atLeast: 'leitura',
   scope: 'documentos:ler',
   summary: 'Lista os documentos fiscais do filtro, 50 por página, do mais novo ao mais antigo ou em outra ordem.',
@@ -252,7 +251,6 @@ export const selectionMax = 5_000
 export const selectDocuments = route({
   method: 'GET',
   path: '/v1/api/DocumentosFiscais/selecao',
-  access: 'session',
   atLeast: 'leitura',
   scope: 'documentos:ler',
   summary: `Os identificadores de todos os documentos do filtro, até ${selectionMax.toLocaleString('pt-BR')}.`,
@@ -265,7 +263,6 @@ export const selectDocuments = route({
 export const countOutsidePeriod = route({
   method: 'GET',
   path: '/v1/api/DocumentosFiscais/fora-do-periodo',
-  access: 'session',
   atLeast: 'leitura',
   scope: 'documentos:ler',
   summary: 'Quantos documentos o filtro acharia fora do período dele, por mês de emissão, do mais novo ao mais antigo.',
@@ -282,7 +279,6 @@ export const countOutsidePeriod = route({
 export const suggestIssuers = route({
   method: 'GET',
   path: '/v1/api/DocumentosFiscais/sugestoes',
-  access: 'session',
   atLeast: 'leitura',
   scope: 'documentos:ler',
   summary: 'Até seis emitentes cujo nome, CNPJ ou CPF tem todas as palavras escritas.',
@@ -400,7 +396,6 @@ export type DocumentDetail = z.output<typeof DocumentDetail>
 export const getDocument = route({
   method: 'GET',
   path: '/v1/api/DocumentosFiscais/detalhes/{idDfe}',
-  access: 'session',
   atLeast: 'leitura',
   scope: 'documentos:ler',
   summary: 'O conteúdo de um documento, o histórico dele e os documentos que ele cita.',
@@ -413,7 +408,6 @@ export const getDocument = route({
 export const downloadXml = route({
   method: 'GET',
   path: '/v1/api/DocumentosFiscais/xml/{idDfe}',
-  access: 'session',
   atLeast: 'leitura',
   scope: 'documentos:ler',
   summary: 'O XML de um documento como a SEFAZ o entregou; o do resumo, enquanto só ele chegou.',

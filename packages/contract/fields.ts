@@ -21,6 +21,20 @@ export const numberBetween = (min: number, max: number, message: string) => {
   return z.union([number, digits.pipe(number)], { error: message })
 }
 
+/** The identifier of something, `which` by its article: "a empresa". */
+export const idOf = (which: string) => {
+  const missing = `Informe ${which}.`
+  return z.string({ error: missing }).min(1, missing).max(100, missing)
+}
+
+/** Identifiers of chosen companies; absent or null: all. */
+export const chosenCompanies = (max: number) =>
+  z
+    .array(z.string().max(100))
+    .min(1, 'Escolha pelo menos uma empresa, ou todas.')
+    .max(max, `Escolha até ${max.toLocaleString('pt-BR')} empresas, ou todas.`)
+    .nullish()
+
 /** A switch, in the ways in which browsers and other clients write it. */
 export const flag = (field: string) =>
   z.union(
@@ -49,10 +63,9 @@ export const LocalDateTime = (field: string) =>
       error: `${field} deve estar no formato aaaa-MM-ddTHH:mm:ss`,
       abort: true,
     })
-    .refine((text) => {
-      const day = text.slice(0, 10)
-      return day >= '0001' && new Date(`${day}T00:00:00Z`).toISOString().slice(0, 10) === day
-    }, `${field} não é uma data válida`)
+    .refine((text) => isDay(text.slice(0, 10)), `${field} não é uma data válida`)
+
+const isDay = (day: string) => day >= '0001' && new Date(`${day}T00:00:00Z`).toISOString().slice(0, 10) === day
 
 /** A day as aaaa-MM-dd. */
 export const LocalDay = (field: string) =>
@@ -62,10 +75,7 @@ export const LocalDay = (field: string) =>
       error: `${field} deve estar no formato aaaa-MM-dd`,
       abort: true,
     })
-    .refine(
-      (day) => day >= '0001' && new Date(`${day}T00:00:00Z`).toISOString().slice(0, 10) === day,
-      `${field} não é uma data válida`,
-    )
+    .refine(isDay, `${field} não é uma data válida`)
 
 // Excludes characters that some servers read as several addresses or another one: lists, routes,
 // comments, quotes and invisible characters (\p{C}). Each domain part starts after the last dot,

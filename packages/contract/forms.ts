@@ -17,9 +17,11 @@ import {
 } from './codes.ts'
 import {
   amountText,
+  chosenCompanies,
   emailShape,
   familyCode,
   flag,
+  idOf,
   isSamePassword,
   line,
   numberBetween,
@@ -324,12 +326,7 @@ export const KeyForm = z.object({
     .max(scopes.length, 'Há permissões repetidas'),
   /** Absent: until it is removed. */
   validadeEmDias: numberBetween(1, keyDaysMax, badKeyDays).nullish(),
-  /** Absent: all. */
-  idsEmpresas: z
-    .array(z.string().max(100))
-    .min(1, 'Escolha pelo menos uma empresa, ou todas.')
-    .max(1_000, 'Escolha até 1.000 empresas, ou todas.')
-    .nullish(),
+  idsEmpresas: chosenCompanies(1_000),
 })
 
 /** The URL and message kinds of a webhook; ours. */
@@ -345,11 +342,7 @@ export const WebhookForm = z.object({
     })
     .min(1, 'Escolha pelo menos um tipo de alteração.')
     .max(changeKinds.length, 'Há tipos de alteração repetidos'),
-  idsEmpresas: z
-    .array(z.string().max(100))
-    .min(1, 'Escolha pelo menos uma empresa, ou todas.')
-    .max(200, 'Escolha até 200 empresas, ou todas.')
-    .nullish(),
+  idsEmpresas: chosenCompanies(200),
 })
 
 /** Limit of members and invitations of a workspace; ours. */
@@ -357,12 +350,7 @@ export const peopleMax = 200
 
 const rights = {
   papel: z.enum(memberRoles, { error: 'Escolha o que a pessoa pode.' }),
-  /** Absent: all. */
-  idsEmpresas: z
-    .array(z.string().max(100))
-    .min(1, 'Escolha pelo menos uma empresa, ou todas.')
-    .max(1_000, 'Escolha até 1.000 empresas, ou todas.')
-    .nullish(),
+  idsEmpresas: chosenCompanies(1_000),
   /** The last day (aaaa-MM-dd) on which the person comes in; absent: without an end. */
   acessoAte: z.iso.date('Escreva o dia do fim do acesso como 2026-12-31.').nullish(),
 }
@@ -385,7 +373,7 @@ export const InvitationForm = z
 
 /** Rights of a person in a workspace; ours. */
 export const MemberForm = z
-  .object({ idPessoa: z.string({ error: 'Informe a pessoa.' }).min(1, 'Informe a pessoa.').max(100), ...rights })
+  .object({ idPessoa: idOf('a pessoa'), ...rights })
   .refine(isWhole, ofAdministrators)
   .refine(isBounded, ofAuditors)
 

@@ -71,7 +71,6 @@ const filterShape = {
 export const listFreight = route({
   method: 'GET',
   path: '/v1/api/Fretes',
-  access: 'session',
   atLeast: 'leitura',
   scope: 'documentos:ler',
   summary: `O que não fecha nos CT-e de até doze meses, do mais novo ao mais antigo, ${freightMax.page} de cada vez, com a soma por regra.`,
@@ -96,7 +95,6 @@ export const listFreight = route({
 export const downloadFreight = route({
   method: 'GET',
   path: '/v1/api/Fretes/planilha',
-  access: 'session',
   atLeast: 'leitura',
   scope: 'exportar',
   summary: `Os achados do filtro como planilha XLSX, até ${freightMax.sheet.toLocaleString('pt-BR')} linhas.`,
@@ -109,7 +107,6 @@ export const downloadFreight = route({
 export const getFreight = route({
   method: 'GET',
   path: '/v1/api/Fretes/detalhes/{idDFe}',
-  access: 'session',
   atLeast: 'leitura',
   scope: 'documentos:ler',
   summary: 'O que não fecha em um CT-e; vazio: nada.',
@@ -122,7 +119,6 @@ export const getFreight = route({
 export const markFreight = route({
   method: 'POST',
   path: '/v1/api/Fretes/estado',
-  access: 'session',
   atLeast: 'fiscal',
   summary:
     'Diz que um achado está certo, ou desfaz isso. Vale enquanto o achado disser o mesmo; 409 quando já diz outra coisa, ou compara com um documento que você não vê.',

@@ -68,7 +68,6 @@ const sum = z.object({ totalDeItens: z.number(), valorTotal: z.number() })
 export const listInstallments = route({
   method: 'GET',
   path: '/v1/api/Vencimentos',
-  access: 'session',
   atLeast: 'leitura',
   scope: 'documentos:ler',
   summary:
@@ -82,7 +81,6 @@ export const listInstallments = route({
 export const sumInstallments = route({
   method: 'GET',
   path: '/v1/api/Vencimentos/resumo',
-  access: 'session',
   atLeast: 'leitura',
   scope: 'documentos:ler',
   summary: 'Quantas parcelas vencem e quanto somam, por semana, mês ou fornecedor; as vencidas à parte.',
@@ -125,7 +123,6 @@ export const sumInstallments = route({
 export const selectInstallments = route({
   method: 'GET',
   path: '/v1/api/Vencimentos/selecao',
-  access: 'session',
   atLeast: 'leitura',
   scope: 'documentos:ler',
   summary: `Os identificadores das parcelas de um filtro, até ${installmentMax.marked.toLocaleString('pt-BR')}, pela data do vencimento.`,
@@ -138,7 +135,6 @@ export const selectInstallments = route({
 export const markPaid = route({
   method: 'PUT',
   path: '/v1/api/Vencimentos/pagas',
-  access: 'session',
   atLeast: 'fiscal',
   summary: 'Marca parcelas como pagas por quem chama, ou tira a marca. Nada é pago nem conferido em banco nenhum.',
   refusals: [404, 409],
@@ -159,7 +155,6 @@ export const markPaid = route({
 export const downloadInstallments = route({
   method: 'GET',
   path: '/v1/api/Vencimentos/planilha',
-  access: 'session',
   atLeast: 'leitura',
   scope: 'exportar',
   summary: `As parcelas de um filtro como planilha (XLSX), até ${installmentMax.sheet.toLocaleString('pt-BR')}.`,

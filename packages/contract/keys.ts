@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { idOf } from './fields.ts'
 import { KeyForm, keyName } from './forms.ts'
 import { route } from './route.ts'
 
@@ -8,7 +9,6 @@ import { route } from './route.ts'
 export const listKeys = route({
   method: 'GET',
   path: '/v1/api/Chaves',
-  access: 'session',
   atLeast: 'administrador',
   summary: 'As chaves de API do workspace, com as quais outros sistemas fazem chamadas.',
   data: z.object({
@@ -36,7 +36,6 @@ export const listKeys = route({
 export const addKey = route({
   method: 'POST',
   path: '/v1/api/Chaves',
-  access: 'session',
   atLeast: 'administrador',
   proof: 'always',
   summary: 'Cria uma chave de API. A chave só aparece nesta resposta.',
@@ -45,33 +44,24 @@ export const addKey = route({
   data: z.object({ idChave: z.string(), chave: z.string() }),
 })
 
-const whichKey = z
-  .string({ error: 'Informe a chave de API.' })
-  .min(1, 'Informe a chave de API.')
-  .max(100, 'Informe a chave de API.')
-
 /** Renames a key; ours. */
 export const renameKey = route({
   method: 'PUT',
   path: '/v1/api/Chaves',
-  access: 'session',
   atLeast: 'administrador',
   proof: 'always',
   summary: 'Muda o nome de uma chave de API.',
   refusals: [404, 409],
-  body: z.object({ idChave: whichKey, nome: keyName }),
-  data: z.null(),
+  body: z.object({ idChave: idOf('a chave de API'), nome: keyName }),
 })
 
 /** Removes a key, with which nothing can be done from then on; ours. */
 export const removeKey = route({
   method: 'POST',
   path: '/v1/api/Chaves/apagar',
-  access: 'session',
   atLeast: 'administrador',
   proof: 'always',
   summary: 'Apaga uma chave de API, que deixa de valer na hora.',
   refusals: [404, 409],
-  body: z.object({ idChave: whichKey }),
-  data: z.null(),
+  body: z.object({ idChave: idOf('a chave de API') }),
 })

@@ -20,7 +20,6 @@ const LetterChoice = z.object({
 export const getLetterChoice = route({
   method: 'GET',
   path: '/v1/api/Usuarios/avisos',
-  access: 'session',
   atLeast: 'leitura',
   summary: 'Que e-mails sobre alertas e prazos esta pessoa recebe deste workspace. Os resumos saem às 7h de Brasília.',
   data: LetterChoice,
@@ -30,7 +29,6 @@ export const getLetterChoice = route({
 export const changeLetterChoice = route({
   method: 'PUT',
   path: '/v1/api/Usuarios/avisos',
-  access: 'session',
   atLeast: 'leitura',
   summary: 'Escolhe que e-mails sobre alertas e prazos esta pessoa recebe deste workspace.',
   refusals: [409],
@@ -47,5 +45,4 @@ export const stopLetters = route({
     'Encerra os e-mails do tipo daquele que trouxe o link, sem login. Programas de e-mail a fazem com um clique.',
   refusals: [404, 429],
   params: z.object({ segredo: z.string().max(300) }),
-  data: z.null(),
 })

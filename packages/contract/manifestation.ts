@@ -25,7 +25,6 @@ const outcome = z.object({ documentos: z.array(ManifestedDocument) })
 export const manifestNfe = route({
   method: 'POST',
   path: '/v1/api/DocumentosFiscais/manifestar-nfe',
-  access: 'session',
   shared: true,
   atLeast: 'fiscal',
   proof: ({ body }: { body: { idsDFe: string[] } }) => body.idsDFe.length > unprovedMax,
@@ -40,7 +39,6 @@ export const manifestNfe = route({
 export const manifestCte = route({
   method: 'POST',
   path: '/v1/api/DocumentosFiscais/manifestar-cte',
-  access: 'session',
   shared: true,
   atLeast: 'fiscal',
   proof: ({ body }: { body: { idsDFe: string[] } }) => body.idsDFe.length > unprovedMax,
@@ -63,7 +61,6 @@ const known = { message: unknownType, path: ['tipoManifestacao'] }
 export const previewManifestation = route({
   method: 'POST',
   path: '/v1/api/DocumentosFiscais/previa-manifestacao',
-  access: 'session',
   shared: true,
   atLeast: 'fiscal',
   scope: 'documentos:responder',
@@ -92,7 +89,6 @@ export const keptTextsMax = 20
 export const listManifestationTexts = route({
   method: 'GET',
   path: '/v1/api/DocumentosFiscais/textos-de-manifestacao',
-  access: 'session',
   atLeast: 'fiscal',
   summary:
     'Textos para a justificativa: com qual começar, e os que o workspace guardou para este tipo de manifestação.',
@@ -104,7 +100,6 @@ export const listManifestationTexts = route({
 export const keepManifestationText = route({
   method: 'PUT',
   path: '/v1/api/DocumentosFiscais/textos-de-manifestacao',
-  access: 'session',
   atLeast: 'fiscal',
   summary: 'Guarda um texto para usar de novo como justificativa deste tipo de manifestação, ou o esquece.',
   refusals: [409],
@@ -166,7 +161,6 @@ export const OpenManifestation = z.object({
 export const listManifestations = route({
   method: 'GET',
   path: '/v1/api/DocumentosFiscais/manifestacoes/{idDfe}',
-  access: 'session',
   atLeast: 'leitura',
   scope: 'documentos:ler',
   summary: 'Eventos enviados daqui sobre um documento, e até quando cada um ainda pode ser enviado.',
@@ -184,7 +178,6 @@ export const listManifestations = route({
 export const sendManifestationAgain = route({
   method: 'POST',
   path: '/v1/api/DocumentosFiscais/manifestacoes/{idDfe}/reenviar',
-  access: 'session',
   shared: true,
   atLeast: 'fiscal',
   scope: 'documentos:responder',

@@ -82,7 +82,6 @@ const query = z.object({
 export const getReformSheet = route({
   method: 'GET',
   path: '/v1/api/Reforma',
-  access: 'session',
   atLeast: 'leitura',
   scope: 'documentos:ler',
   summary:
@@ -96,7 +95,6 @@ export const getReformSheet = route({
 export const downloadReformSheet = route({
   method: 'GET',
   path: '/v1/api/Reforma/planilha',
-  access: 'session',
   atLeast: 'leitura',
   scope: 'exportar',
   summary: 'A planilha de IBS, CBS e IS do mês, em XLSX.',

@@ -33,7 +33,6 @@ export type Remark = z.output<typeof Remark>
 export const addRemark = route({
   method: 'POST',
   path: '/v1/api/DocumentosFiscais/observacoes',
-  access: 'session',
   atLeast: 'fiscal',
   summary: 'Acrescenta uma observação a um documento, para todos do workspace que o veem.',
   refusals: [404, 409],
@@ -45,7 +44,6 @@ export const addRemark = route({
 export const removeRemark = route({
   method: 'POST',
   path: '/v1/api/DocumentosFiscais/apagar-observacao',
-  access: 'session',
   atLeast: 'fiscal',
   summary: 'Apaga uma observação: quem a escreveu, ou quem administra o workspace.',
   refusals: [404, 409],
@@ -67,7 +65,6 @@ const chosenDocuments = z
 export const markChecked = route({
   method: 'PUT',
   path: '/v1/api/DocumentosFiscais/conferidas',
-  access: 'session',
   atLeast: 'fiscal',
   summary: 'Marca documentos como conferidos por quem chama, ou tira a marca.',
   refusals: [404, 409],
@@ -85,7 +82,6 @@ export const doneMarks = ['lancada', 'entregue'] as const
 export const markDone = route({
   method: 'PUT',
   path: '/v1/api/DocumentosFiscais/marcas',
-  access: 'session',
   atLeast: 'fiscal',
   summary: 'Marca documentos como lançados ou entregues por quem chama, ou tira a marca.',
   refusals: [404, 409],

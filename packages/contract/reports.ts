@@ -153,7 +153,6 @@ export type Report = z.output<typeof Report>
 export const getReport = route({
   method: 'GET',
   path: '/v1/api/Relatorios',
-  access: 'session',
   atLeast: 'leitura',
   scope: 'documentos:ler',
   summary:
@@ -176,7 +175,6 @@ export const reportSheetMax = 10_000
 export const downloadReport = route({
   method: 'GET',
   path: '/v1/api/Relatorios/planilha',
-  access: 'session',
   atLeast: 'leitura',
   scope: 'exportar',
   summary: `O relatório como planilha XLSX, até ${reportSheetMax.toLocaleString('pt-BR')} linhas e uma com o resto.`,
@@ -205,7 +203,6 @@ export const priceMonths = 24
 export const getPrices = route({
   method: 'GET',
   path: '/v1/api/Relatorios/precos/{idProduto}',
-  access: 'session',
   atLeast: 'leitura',
   scope: 'documentos:ler',
   summary: `O preço médio de um produto comprado, mês a mês nos ${priceMonths} meses até MesAte, e o dos que outros fornecedores vendem com o mesmo nome ou GTIN.`,
@@ -236,7 +233,6 @@ export type MonthlyReport = z.output<typeof MonthlyReport>
 export const listMonthlyReports = route({
   method: 'GET',
   path: '/v1/api/Relatorios/mensais',
-  access: 'session',
   atLeast: 'leitura',
   summary: 'Os relatórios que esta pessoa recebe por e-mail no dia 1º, sobre o mês que terminou.',
   data: z.array(MonthlyReport),
@@ -246,7 +242,6 @@ export const listMonthlyReports = route({
 export const addMonthlyReport = route({
   method: 'POST',
   path: '/v1/api/Relatorios/mensais',
-  access: 'session',
   atLeast: 'leitura',
   summary: `Passa a receber um relatório por e-mail no dia 1º de cada mês; até ${monthlyReportsMax}.`,
   refusals: [404, 409],
@@ -258,7 +253,6 @@ export const addMonthlyReport = route({
 export const removeMonthlyReport = route({
   method: 'POST',
   path: '/v1/api/Relatorios/mensais/remover',
-  access: 'session',
   atLeast: 'leitura',
   summary: 'Deixa de receber um relatório por e-mail.',
   refusals: [404],

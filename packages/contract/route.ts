@@ -41,7 +41,7 @@ export interface RouteDefinition {
   body?: z.ZodType
   /** Multipart form; files are `File` objects on both sides. */
   form?: z.ZodType
-  /** Shape of `data` in the envelope; absent for calls that answer bytes. */
+  /** Shape of `data` in the envelope; absent: null, or the call answers bytes. */
   data?: z.ZodType
   /** The answer is not an envelope but bytes of this media type. */
   produces?:
@@ -58,6 +58,9 @@ export interface RouteDefinition {
   refusals?: readonly RefusalStatus[]
 }
 
+/** A definition as it is written: a call without `access` takes a session. */
+type WrittenRoute = Omit<RouteDefinition, 'access'> & { access?: Access }
+
 /**
  * 401 for public calls, 402 plan, 403 missing code or conditional proof, 404 not found, 409
  * conflict, 410 expired, 429 too often.
@@ -65,17 +68,17 @@ export interface RouteDefinition {
 export type RefusalStatus = 401 | 402 | 403 | 404 | 409 | 410 | 429
 
 /** Keeps the literal types of `definition`. */
-export function route<const R extends RouteDefinition>(
+export function route<const R extends WrittenRoute>(
   definition: R & { proof?: 'always' | ((input: RouteInput<R>) => boolean) },
-): R {
-  return definition
+): R & { access: R extends { access: 'public' } ? 'public' : 'session' } {
+  return { access: 'session', ...definition } as ReturnType<typeof route<R>>
 }
 
 type SchemaOutput<S> = S extends z.ZodType ? z.output<S> : undefined
 type SchemaInput<S> = S extends z.ZodType ? z.input<S> : undefined
 
 /** Input of a handler, after validation. */
-export interface RouteInput<R extends RouteDefinition> {
+export interface RouteInput<R extends WrittenRoute> {
   params: SchemaOutput<R['params']>
   query: SchemaOutput<R['query']>
   body: SchemaOutput<R['body']>

@@ -10,7 +10,6 @@ export const sendContact = route({
   summary: 'Envia uma mensagem a quem cuida do produto.',
   refusals: [429],
   body: ContactForm,
-  data: z.null(),
 })
 
 /** A number of the landing page, written as it is shown. */

@@ -88,7 +88,6 @@ export type Supplier = z.output<typeof Supplier>
 export const getSupplier = route({
   method: 'GET',
   path: '/v1/api/Fornecedores/{raiz}',
-  access: 'session',
   atLeast: 'leitura',
   scope: 'documentos:ler',
   summary:
@@ -103,7 +102,6 @@ export const getSupplier = route({
 export const listSupplierProducts = route({
   method: 'GET',
   path: '/v1/api/Fornecedores/{raiz}/produtos',
-  access: 'session',
   atLeast: 'leitura',
   scope: 'documentos:ler',
   summary: `Os produtos de um fornecedor nos últimos ${supplierMax.months} meses, com o último preço médio mensal, o menor e o maior.`,

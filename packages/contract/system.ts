@@ -15,7 +15,6 @@ const SystemJob = z.object({
 export const listSystemJobs = route({
   method: 'GET',
   path: '/v1/api/Sistema/trabalhos',
-  access: 'session',
   atLeast: 'administrador',
   summary: 'O que o sistema tem a fazer e o que falha, onde ele tem um workspace só.',
   data: z.object({ items: z.array(SystemJob), impedimento: z.string().nullable() }),

@@ -1,14 +1,9 @@
 import { z } from 'zod'
+import { idOf } from './fields.ts'
 import { AcceptInvitationForm, InvitationForm, MemberForm, WorkspaceForm } from './forms.ts'
 import { memberRoles, route } from './route.ts'
 
 // Members of a workspace, and workspaces of a person. All of it is ours.
-
-const which = (what: string) =>
-  z
-    .string({ error: `Informe ${what}.` })
-    .min(1, `Informe ${what}.`)
-    .max(100, `Informe ${what}.`)
 
 const rights = {
   papel: z.enum(memberRoles),
@@ -22,7 +17,6 @@ const rights = {
 export const getTeam = route({
   method: 'GET',
   path: '/v1/api/Equipe',
-  access: 'session',
   atLeast: 'administrador',
   summary: 'As pessoas do workspace, o que cada uma pode, e os convites que esperam resposta.',
   data: z.object({
@@ -57,20 +51,17 @@ export const getTeam = route({
 export const updateWorkspace = route({
   method: 'PUT',
   path: '/v1/api/Equipe',
-  access: 'session',
   atLeast: 'administrador',
   proof: 'always',
   summary: 'Dá nome ao workspace e diz se todos precisam de verificação em duas etapas ou de passkey.',
   refusals: [409],
   body: WorkspaceForm,
-  data: z.null(),
 })
 
 /** Sends an invitation by e-mail; the answer does not reveal whether an account exists. Ours. */
 export const invite = route({
   method: 'POST',
   path: '/v1/api/Equipe/convites',
-  access: 'session',
   atLeast: 'administrador',
   proof: 'always',
   summary: 'Convida alguém por e-mail; o link vale uma vez, por sete dias.',
@@ -83,70 +74,59 @@ export const invite = route({
 export const resendInvitation = route({
   method: 'POST',
   path: '/v1/api/Equipe/convites/reenviar',
-  access: 'session',
   atLeast: 'administrador',
   proof: 'always',
   summary: 'Envia o convite outra vez, com outro link por mais sete dias; o anterior deixa de valer.',
   refusals: [404, 429],
-  body: z.object({ idConvite: which('o convite') }),
-  data: z.null(),
+  body: z.object({ idConvite: idOf('o convite') }),
 })
 
 /** Takes an invitation back; ours. */
 export const withdrawInvitation = route({
   method: 'POST',
   path: '/v1/api/Equipe/convites/cancelar',
-  access: 'session',
   atLeast: 'administrador',
   summary: 'Cancela um convite: o link deixa de valer.',
   refusals: [404],
-  body: z.object({ idConvite: which('o convite') }),
-  data: z.null(),
+  body: z.object({ idConvite: idOf('o convite') }),
 })
 
 /** Changes the rights of a member; ours. */
 export const changeMember = route({
   method: 'PUT',
   path: '/v1/api/Equipe/pessoas',
-  access: 'session',
   atLeast: 'administrador',
   proof: 'always',
   summary: 'Muda o que uma pessoa pode: o papel, as empresas e até quando. Vale na hora.',
   refusals: [404, 409],
   body: MemberForm,
-  data: z.null(),
 })
 
 /** Removes a member; ours. */
 export const removeMember = route({
   method: 'POST',
   path: '/v1/api/Equipe/pessoas/remover',
-  access: 'session',
   atLeast: 'administrador',
   proof: 'always',
   summary: 'Tira uma pessoa do workspace e encerra as sessões dela na hora.',
   refusals: [404, 409],
-  body: z.object({ idPessoa: which('a pessoa') }),
-  data: z.null(),
+  body: z.object({ idPessoa: idOf('a pessoa') }),
 })
 
 /** Leaves the workspace; an account without another workspace is deleted. Ours. */
 export const leaveWorkspace = route({
   method: 'POST',
   path: '/v1/api/Equipe/sair',
-  access: 'session',
   atLeast: 'pessoa',
   proof: 'always',
   summary: 'Tira do workspace a pessoa que chama. Se ela não está em nenhum outro, a conta dela é apagada.',
   refusals: [409],
-  data: z.null(),
 })
 
 /** The workspaces of the person, by name; ours. */
 export const listWorkspaces = route({
   method: 'GET',
   path: '/v1/api/Auth/workspaces',
-  access: 'session',
   atLeast: 'pessoa',
   summary: 'Os workspaces em que a pessoa desta sessão entra.',
   data: z.array(
@@ -165,11 +145,10 @@ export const listWorkspaces = route({
 export const switchWorkspace = route({
   method: 'POST',
   path: '/v1/api/Auth/workspace',
-  access: 'session',
   atLeast: 'pessoa',
   summary: 'Troca esta sessão por uma em outro workspace da pessoa; o próximo login leva a ele.',
   refusals: [404, 409],
-  body: z.object({ wsId: which('o workspace') }),
+  body: z.object({ wsId: idOf('o workspace') }),
   data: z.object({ token: z.string(), wsId: z.string() }),
 })
 
@@ -200,17 +179,15 @@ export const acceptInvitation = route({
   summary: 'Aceita um convite criando a conta do e-mail convidado; quem já tem conta usa `Convites/entrar`.',
   refusals: [404, 409, 410, 429],
   body: AcceptInvitationForm,
-  data: z.null(),
 })
 
 /** Accepts an invitation with the account of the session, and opens a session there; ours. */
 export const joinWorkspace = route({
   method: 'POST',
   path: '/v1/api/Convites/entrar',
-  access: 'session',
   atLeast: 'pessoa',
   summary: 'Aceita um convite com a conta desta sessão, que passa a ser no workspace do convite.',
   refusals: [404, 409, 410, 429],
-  body: z.object({ convite: which('o convite') }),
+  body: z.object({ convite: idOf('o convite') }),
   data: z.object({ token: z.string(), wsId: z.string() }),
 })

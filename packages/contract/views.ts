@@ -23,7 +23,6 @@ export const viewsMax = 50
 export const listViews = route({
   method: 'GET',
   path: '/v1/api/DocumentosFiscais/visoes',
-  access: 'session',
   atLeast: 'leitura',
   summary: 'As visões das listas que o workspace guardou: filtro, ordem e colunas, com um nome.',
   data: z.array(SavedView),
@@ -33,7 +32,6 @@ export const listViews = route({
 export const saveView = route({
   method: 'PUT',
   path: '/v1/api/DocumentosFiscais/visoes',
-  access: 'session',
   atLeast: 'fiscal',
   summary: 'Guarda uma visão de uma lista, no lugar da que tiver o mesmo nome.',
   refusals: [409],
@@ -45,7 +43,6 @@ export const saveView = route({
 export const removeView = route({
   method: 'POST',
   path: '/v1/api/DocumentosFiscais/apagar-visao',
-  access: 'session',
   atLeast: 'fiscal',
   summary: 'Apaga uma visão, para todos do workspace.',
   refusals: [404, 409],

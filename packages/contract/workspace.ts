@@ -83,7 +83,6 @@ export type Dashboard = z.output<typeof Dashboard>
 export const getDashboard = route({
   method: 'GET',
   path: '/v1/api/Dashboard',
-  access: 'session',
   atLeast: 'leitura',
   scope: 'documentos:ler',
   summary: 'Números do mês, documentos por empresa e últimos documentos de hoje.',
@@ -144,7 +143,6 @@ export type Plan = z.output<typeof Plan>
 export const getPlan = route({
   method: 'GET',
   path: '/v1/api/Plano',
-  access: 'session',
   atLeast: 'leitura',
   summary: 'Plano do workspace, limites e uso.',
   data: Plan,
@@ -156,13 +154,11 @@ const unknownPlan = 'Tipo de plano deve ser 1, 2 ou 3'
 export const requestPlan = route({
   method: 'POST',
   path: '/v1/api/Plano/pedir',
-  access: 'session',
   atLeast: 'administrador',
   summary:
     'Pede um plano a quem administra o sistema, que responde por e-mail. Durante o teste, um maior vale na hora, até o fim dele.',
   refusals: [409, 429],
   body: z.object({ tipoPlano: wholeNumber(unknownPlan).pipe(z.literal([1, 2, 3], { error: unknownPlan })) }),
-  data: z.null(),
 })
 
 /** The kinds of entries of the audit. */
@@ -215,7 +211,6 @@ export type AuditRow = z.output<typeof AuditRow>
 export const listAudit = route({
   method: 'GET',
   path: '/v1/api/Auditoria',
-  access: 'session',
   atLeast: 'administrador',
   summary: 'Quem fez o quê, quando e de onde, do mais novo ao mais antigo.',
   query: AuditFilter,
@@ -226,7 +221,6 @@ export const listAudit = route({
 export const exportAudit = route({
   method: 'POST',
   path: '/v1/api/Auditoria/exportar',
-  access: 'session',
   shared: true,
   atLeast: 'administrador',
   summary: 'Um link de dois minutos para a auditoria inteira em CSV.',
@@ -277,7 +271,6 @@ export type AnnouncementRow = z.output<typeof AnnouncementRow>
 export const listAnnouncements = route({
   method: 'GET',
   path: '/v1/api/Avisos',
-  access: 'session',
   atLeast: 'leitura',
   summary: 'Os avisos dos últimos 30 dias, do mais novo ao mais antigo, 20 de cada vez.',
   refusals: [404],
@@ -295,11 +288,9 @@ export const listAnnouncements = route({
 export const readAnnouncements = route({
   method: 'POST',
   path: '/v1/api/Avisos/lidos',
-  access: 'session',
   shared: true,
   atLeast: 'leitura',
   summary: 'Marca um aviso e todos os mais antigos como lidos por esta conta.',
   refusals: [404],
   body: z.object({ ate: z.string({ error: 'Informe o aviso.' }).min(1, 'Informe o aviso.') }),
-  data: z.null(),
 })

@@ -553,7 +553,7 @@ test.each(all)('%s answers a good call as its description says', async (name, ro
   const { data, ...envelope } = answer.body
   expect(envelope).toEqual({ success: true, message: expect.stringMatching(/\S/), errors: [] })
   // Parsing drops fields that the contract does not name.
-  expect(route.data!.parse(data)).toStrictEqual(data)
+  expect(route.data ? route.data.parse(data) : null).toStrictEqual(data)
 })
 
 test('no call leaves so many listeners that Node warns', () => {
