@@ -1,17 +1,12 @@
-import { execFileSync } from 'node:child_process'
-import { closeSync, openSync } from 'node:fs'
-import { mkdtempDisposable, open } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { verify } from '@node-rs/argon2'
 import fc from 'fast-check'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { quickPasswords } from '../../../tests/support/passwords.ts'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { runs } from '../../../tests/support/seed.ts'
 import { readConfig } from '../config.ts'
-import type * as ThreadsModule from '../platform/threads.ts'
-import type { PasswordTask } from './password-worker.ts'
 import { hashPassword, matchesPassword } from './passwords.ts'
 import { type Accounts, newPerson, openAccounts } from './testing.ts'
+
+vi.mock('@node-rs/argon2', { spy: true })
 
 const accounts = await openAccounts()
 afterAll(() => accounts[Symbol.asyncDispose]())
@@ -19,22 +14,6 @@ afterAll(() => accounts[Symbol.asyncDispose]())
 const change = (token: string, senhaAtual: string, senha = 'senha-escolhida', senhaNovamente = senha) =>
   accounts.call('PUT', '/v1/api/Usuarios/senha', { token, json: { senhaAtual, senha, senhaNovamente } })
 const status = async (token: string) => (await accounts.call('GET', '/v1/api/Usuarios/conta', { token })).status
-
-test('hashes are made beside the threads that compress responses and read files', async () => {
-  const cost = { config: { ...readConfig({}, tmpdir()), passwordCost: quickPasswords } }
-  await hashPassword(cost, 'so that the thread is there')
-  await using folder = await mkdtempDisposable(join(tmpdir(), 'vigia-hash-'))
-  const pipe = join(folder.path, 'pipe')
-  execFileSync('mkfifo', [pipe])
-  // Each of them holds one of the four threads until somebody writes.
-  const stuck = Array.from({ length: 4 }, () => open(pipe, 'r'))
-  const known = await hashPassword(cost, 'notas-em-dia')
-  expect(await matchesPassword(cost, known, 'notas-em-dia')).toBe(true)
-  expect(await matchesPassword(cost, known, 'outra')).toBe(false)
-  const writer = openSync(pipe, 'r+')
-  for (const handle of await Promise.all(stuck)) await handle.close()
-  closeSync(writer)
-})
 
 const updateByLink = async (accounts: Accounts, email: string) => {
   await accounts.call('POST', '/v1/api/RecuperarSenha', { json: { email } })
@@ -180,37 +159,12 @@ describe('a change of password', () => {
 describe('checking a password', () => {
   const parameters = (stored: string) => stored.slice(0, stored.lastIndexOf('$', stored.lastIndexOf('$') - 1))
 
-  // A copy of the module whose threads work as ever, and are listened to.
-  const tasks: PasswordTask[] = []
-  beforeEach(() => {
-    vi.resetModules()
-    vi.doMock('../platform/threads.ts', async (load) => {
-      const real = await load<typeof ThreadsModule>()
-      const createThreads: typeof real.createThreads = (options) => {
-        const threads = real.createThreads<never, never>(options)
-        return {
-          ...threads,
-          run(input, options) {
-            tasks.push(input as PasswordTask)
-            return threads.run(input as never, options)
-          },
-        }
-      }
-      return { ...real, createThreads }
-    })
-  })
-  afterEach(() => {
-    vi.doUnmock('../platform/threads.ts')
-    vi.resetModules()
-  })
-
   test('computes a hash as costly for an unknown e-mail as for a known one', async () => {
-    const { matchesPassword } = await import('./passwords.ts')
     const known = await hashPassword(accounts.ctx, 'outra-senha')
     const hashesOf = async (stored: string | undefined) => {
-      tasks.length = 0
+      vi.mocked(verify).mockClear()
       expect(await matchesPassword(accounts.ctx, stored, 'senha')).toBe(false)
-      return tasks.map((task) => 'known' in task && parameters(task.known))
+      return vi.mocked(verify).mock.calls.map(([hash]) => parameters(String(hash)))
     }
     expect(await hashesOf(known)).toEqual(['$argon2id$v=19$m=8,t=1,p=1'])
     expect(await hashesOf(undefined)).toEqual(await hashesOf(known))

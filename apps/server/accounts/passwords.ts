@@ -1,3 +1,4 @@
+import { hash, verify } from '@node-rs/argon2'
 import { sql } from 'kysely'
 import type { Config } from '../config.ts'
 import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
@@ -5,13 +6,12 @@ import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Caller, Session } from '../platform/http/session.ts'
 import { countTry, forgetTries, type Limit } from '../platform/http/throttle.ts'
+import { createLimiter } from '../platform/limiter.ts'
 import { queueMail } from '../platform/mail/mail.ts'
-import { createThreads, defaultThreads, ThreadError } from '../platform/threads.ts'
 import { recordAudit } from './audit/audit.ts'
 import { isWrittenTo, prove } from './email-proof.ts'
 import { endLinks } from './links.ts'
 import { refuseGuessable, refuseOwnEmail } from './password-rules.ts'
-import type { PasswordTask } from './password-worker.ts'
 import { endSessionsOf, inEachPlace } from './places.ts'
 import { requireProofOfFactor } from './proof.ts'
 import { tokenHash } from './tokens.ts'
@@ -27,31 +27,17 @@ function unknownHash({ memoryCost, timeCost }: Config['passwordCost']): string {
 // The same letter with its accent is one character or two, as the keyboard likes.
 const asTyped = (password: string) => password.normalize('NFC')
 
-const threads = createThreads<PasswordTask, string | boolean>({
-  file: new URL('./password-worker.ts', import.meta.url),
-  threads: defaultThreads,
-  waitingMax: 200,
-  timeoutMs: 10_000,
-  memoryMb: 64,
-  idleMs: 60_000,
+// Argon2 takes threads that also compress responses and read files: two of the four at most.
+const takeTurn = createLimiter({
+  each: 2,
+  waiting: 200,
+  full: 'Há gente demais entrando ao mesmo tempo. Nada foi alterado; tente de novo em instantes.',
 })
-
-async function run(task: PasswordTask): Promise<string | boolean> {
-  try {
-    return await threads.run(task)
-  } catch (cause) {
-    if (!(cause instanceof ThreadError && cause.reason === 'full')) throw cause
-    throw new AppError(
-      'too-many',
-      'Há gente demais entrando ao mesmo tempo. Nada foi alterado; tente de novo em um minuto.',
-      { cause, retryAfterMs: 60_000 },
-    )
-  }
-}
 
 /** The Argon2id hash of `password`, at the cost of the configuration. */
 export async function hashPassword({ config }: WithCost, password: string): Promise<string> {
-  return String(await run({ password: asTyped(password), cost: { ...config.passwordCost, parallelism: 1 } }))
+  using _ = await takeTurn('everybody')
+  return hash(asTyped(password), { ...config.passwordCost, parallelism: 1 })
 }
 
 /** Whether `password` is the one of the hash `known`; without `known` the result is false, after the same time. */
@@ -60,8 +46,9 @@ export async function matchesPassword(
   known: string | undefined,
   password: string,
 ): Promise<boolean> {
-  const matches = await run({ password: asTyped(password), known: known ?? unknownHash(config.passwordCost) })
-  return matches === true && known !== undefined
+  using _ = await takeTurn('everybody')
+  const matches = await verify(known ?? unknownHash(config.passwordCost), asTyped(password))
+  return matches && known !== undefined
 }
 
 const wrongCurrent = 'A senha atual não confere.'
