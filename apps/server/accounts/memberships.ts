@@ -1,7 +1,8 @@
-import { sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import type { Tables } from '../platform/tables.ts'
 import { removePasskeys, unlistPasskeys } from './passkeys.ts'
 import { lockAccount } from './passwords.ts'
 import { homeOf, type Place, placesOf } from './places.ts'
@@ -88,31 +89,14 @@ async function moveHome(
     select email, password_hash as hash, phone, email_proved_at as "provedAt", entered_at as "enteredAt"
       from account where workspace_id = ${from.workspaceId} and id = ${from.accountId} for update`.execute(db)
   const account = accounts[0]!
-  const { rows: factors } = await sql<{ secret: Buffer; begun: Date; confirmed: Date | null; step: string }>`
-    select secret, begun_at as begun, confirmed_at as confirmed, last_step::text as step from second_factor
-     where ${own}`.execute(db)
-  const [factor] = factors
-  const { rows: codes } = await sql<{ hash: Buffer; used: Date | null }>`
-    select code_hash as hash, used_at as used from recovery_code where ${own}`.execute(db)
-  const { rows: passkeys } = await sql<{
-    digest: Buffer
-    public: string
-    credential: string
-    key: Buffer
-    counter: string
-    transports: string[]
-    name: string
-    made: Date
-    used: Date | null
-  }>`
-    delete from passkey where ${own}
-    returning digest, public_id as public, credential_id as credential, public_key as key, counter::text, transports, name, created_at as made, used_at as used`.execute(
-    db,
-  )
-  await unlistPasskeys(
-    { db },
-    passkeys.map(({ digest }) => digest),
-  )
+  const { rows: factors } = await sql<Selectable<Tables['second_factor']>>`
+    delete from second_factor where ${own} returning *`.execute(db)
+  const { rows: codes } = await sql<Selectable<Tables['recovery_code']>>`
+    delete from recovery_code where ${own} returning *`.execute(db)
+  const { rows: passkeys } = await sql<Selectable<Tables['passkey']>>`
+    delete from passkey where ${own} returning *`.execute(db)
+  const digests = passkeys.map(({ digest }) => digest)
+  await unlistPasskeys({ db }, digests)
   await sql`delete from account_directory where ${own}`.execute(db)
   await sql`
     delete from membership
@@ -126,31 +110,30 @@ async function moveHome(
   await sql`
     insert into account_directory (email, workspace_id, account_id)
      values (${account.email}, ${to.workspaceId}, ${to.accountId})`.execute(db)
-  if (factor) {
-    const secret = vault.encrypt(
+  const there = { workspace_id: to.workspaceId, account_id: to.accountId }
+  const sealedThere = factors.map((factor) => ({
+    ...factor,
+    ...there,
+    secret: vault.encrypt(
       vault.decrypt(factor.secret, secondFactorPurpose(from.workspaceId, from.accountId)),
       secondFactorPurpose(to.workspaceId, to.accountId),
-    )
-    await sql`
-      insert into second_factor (workspace_id, account_id, secret, begun_at, confirmed_at, last_step)
-      values (${to.workspaceId}, ${to.accountId}, ${secret}, ${factor.begun}, ${factor.confirmed}, ${factor.step}::bigint)`.execute(
-      db,
-    )
-  }
-  for (const { hash, used } of codes)
-    await sql`
-      insert into recovery_code (workspace_id, account_id, code_hash, used_at)
-       values (${to.workspaceId}, ${to.accountId}, ${hash}, ${used})`.execute(db)
-  for (const { digest, credential, key, counter, transports, name, made, used, ...passkey } of passkeys) {
-    await sql`
-      insert into passkey (workspace_id, account_id, digest, public_id, credential_id, public_key, counter, transports, name, created_at, used_at)
-      values (${to.workspaceId}, ${to.accountId}, ${digest}, ${passkey.public}, ${credential}, ${key}, ${counter}::bigint, ${transports}, ${name}, ${made}, ${used})`.execute(
-      db,
-    )
+    ),
+  }))
+  if (factors.length > 0) await db.insertInto('second_factor').values(sealedThere).execute()
+  if (codes.length > 0)
+    await db
+      .insertInto('recovery_code')
+      .values(codes.map((code) => ({ ...code, ...there })))
+      .execute()
+  if (passkeys.length > 0)
+    await db
+      .insertInto('passkey')
+      .values(passkeys.map((passkey) => ({ ...passkey, ...there })))
+      .execute()
+  for (const digest of digests)
     await sql`insert into token_directory (token_hash, workspace_id, kept_until) values (${digest}, ${to.workspaceId}, 'infinity')`.execute(
       db,
     )
-  }
   for (const other of others) {
     if (other.workspaceId === to.workspaceId) continue
     await enterWorkspace({ db }, other.workspaceId)
