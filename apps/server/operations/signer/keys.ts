@@ -134,60 +134,15 @@ async function ensureInstallationKey(client: pg.Client, wrapper: KeyWrapper): Pr
   )
 }
 
-const atOnce = 200
-
-/** Splits into batches that one statement takes. */
-export function inTurns<T>(all: readonly T[]): T[][] {
-  return Array.from({ length: Math.ceil(all.length / atOnce) }, (_, n) => all.slice(n * atOnce, (n + 1) * atOnce))
-}
-
-/** Makes new keys for workspaces. */
-export async function writeKeys(
-  client: pg.Client,
-  workspaces: readonly number[],
-  wrapper: KeyWrapper,
-): Promise<Map<number, Vault>> {
-  const made: { workspace: number; vault: Vault; wrapped: Buffer }[] = []
-  for (const workspace of workspaces) made.push({ workspace, ...(await newKey(wrapper, workspacePurpose(workspace))) })
+/** Makes a new key for a workspace. */
+export async function writeKey(client: pg.Client, workspaceId: number, wrapper: KeyWrapper): Promise<Vault> {
+  const { vault, wrapped } = await newKey(wrapper, workspacePurpose(workspaceId))
   await client.query(
-    `insert into workspace_key (workspace_id, key_id, wrapped, wrapper_id) select w, k, b, $4 from unnest($1::int[], $2::text[], $3::bytea[]) u (w, k, b)
+    `insert into workspace_key (workspace_id, key_id, wrapped, wrapper_id) values ($1, $2, $3, $4)
      on conflict (workspace_id) do update set key_id = excluded.key_id, wrapped = excluded.wrapped, wrapper_id = excluded.wrapper_id, made_at = excluded.made_at`,
-    [workspaces, made.map(({ vault }) => vault.keyId), made.map(({ wrapped }) => wrapped), wrapper.id],
+    [workspaceId, vault.keyId, wrapped, wrapper.id],
   )
-  return new Map(made.map(({ workspace, vault }) => [workspace, vault]))
-}
-
-/** Seals all certificates of workspaces that one of `from` sealed with the key of their workspace in `to`; returns how many there were. */
-export async function sealAnew(
-  client: pg.Client,
-  to: ReadonlyMap<number, Vault>,
-  from: readonly Vault[],
-): Promise<number> {
-  const known = new Map(from.map((vault) => [vault.keyId, vault]))
-  const { rows } = await client.query<{ workspace: number; id: number; company: number; sealed: Buffer; key: string }>(
-    `select workspace_id as workspace, id, company_id as company, key_encrypted as sealed, key_id as key from certificate
-      where workspace_id = any ($1) and key_id = any ($2)`,
-    [[...to.keys()], [...known.keys()]],
-  )
-  const sealed = rows.map(({ workspace, company, sealed, key }) => {
-    const purpose = keyPurpose(workspace, company)
-    return to.get(workspace)!.encrypt(known.get(key)!.decrypt(sealed, purpose), purpose)
-  })
-  // Certificates replaced or removed meanwhile are left alone. A cluster cannot lock rows of
-  // several workspaces beforehand.
-  const { rowCount } = await client.query(
-    `update certificate c set key_encrypted = u.sealed, key_id = u.key
-       from unnest($1::int[], $2::int[], $3::bytea[], $4::text[], $5::bytea[]) u (workspace, id, sealed, key, before)
-      where c.workspace_id = u.workspace and c.id = u.id and c.key_encrypted = u.before`,
-    [
-      rows.map(({ workspace }) => workspace),
-      rows.map(({ id }) => id),
-      sealed,
-      rows.map(({ workspace }) => to.get(workspace)!.keyId),
-      rows.map(({ sealed }) => sealed),
-    ],
-  )
-  return rowCount!
+  return vault
 }
 
 /** Runs `work` as the owner of the database; uncommitted changes end with its connection. */

@@ -10,9 +10,9 @@ import { createDatabase } from '../../../../tests/support/database.ts'
 import { secondFactorPurpose } from '../../accounts/second-factor.ts'
 import { readConfig } from '../../config.ts'
 import { webhookPurpose } from '../../notifications/webhooks/webhooks.ts'
-import { createVault } from '../../platform/vault.ts'
+import { createVault, type Vault } from '../../platform/vault.ts'
 import { openSigner } from './in-process.ts'
-import { keyPurpose, prepareKeys, tokens, withOwner, workspacePurpose, writeKeys } from './keys.ts'
+import { keyPurpose, prepareKeys, tokens, withOwner, workspacePurpose, writeKey } from './keys.ts'
 import { rotateMasterKey } from './rotation.ts'
 import { ensureMasterKey, wrapWithKey } from './wrapping.ts'
 
@@ -61,7 +61,11 @@ async function certificates(count: number, masterKey: Buffer): Promise<void> {
     [count],
   )
   const workspaces = places.map(({ workspace_id }) => workspace_id)
-  const vaults = await withOwner(database.url, (client) => writeKeys(client, workspaces, wrapWithKey(masterKey)))
+  const wrapper = wrapWithKey(masterKey)
+  const vaults = new Map<number, Vault>()
+  await withOwner(database.url, async (client) => {
+    for (const id of workspaces) vaults.set(id, await writeKey(client, id, wrapper))
+  })
   const sealed = places.map(({ workspace_id, company_id }) =>
     vaults.get(workspace_id)!.encrypt(`key of ${company_id}`, keyPurpose(workspace_id, company_id)),
   )

@@ -12,7 +12,7 @@ import type { Context } from '../../platform/context.ts'
 import { embeddedCluster, InstallationError } from '../../platform/installation.ts'
 import { migrate } from '../../platform/schema/migrate.ts'
 import { createVault, type Vault } from '../../platform/vault.ts'
-import { inTurns, newKey, sealAnew, tokens, withOwner, workspacePurpose, writeKeys } from './keys.ts'
+import { keyPurpose, newKey, tokens, withOwner, workspacePurpose, writeKey } from './keys.ts'
 import { type KeyWrapper, wrapWithKey } from './wrapping.ts'
 
 type RotationConfig = Pick<Context['config'], 'dataDir' | 'databaseUrl' | 'masterKey' | 'newMasterKey'>
@@ -177,8 +177,25 @@ async function replaceTokensKey(client: pg.Client, from: KeyWrapper, to: KeyWrap
     wrapped,
     to.id,
   ])
-  await sealFactorsAnew(client, before, vault)
-  await sealWebhooksAnew(client, before, vault)
+  const { rows: factors } = await client.query<{ workspace: number; account: number; secret: Buffer }>(
+    'select workspace_id as workspace, account_id as account, secret from second_factor',
+  )
+  for (const { workspace, account, secret } of factors)
+    await client.query('update second_factor set secret = $3 where workspace_id = $1 and account_id = $2', [
+      workspace,
+      account,
+      sealedAgain(secret, before, vault, secondFactorPurpose(workspace, account)),
+    ])
+  const { rows: webhooks } = await client.query<{ workspace: number; id: number; secret: Buffer; old: Buffer | null }>(
+    'select workspace_id as workspace, id, secret, old_secret as old from webhook',
+  )
+  for (const { workspace, id, secret, old } of webhooks)
+    await client.query('update webhook set secret = $3, old_secret = $4 where workspace_id = $1 and id = $2', [
+      workspace,
+      id,
+      sealedAgain(secret, before, vault, webhookPurpose(workspace)),
+      old && sealedAgain(old, before, vault, webhookPurpose(workspace)),
+    ])
 }
 
 // Secrets that a lost key had sealed stay as they are: their owners make new ones.
@@ -190,43 +207,6 @@ function sealedAgain(sealed: Buffer, before: Vault, after: Vault, purpose: strin
   }
 }
 
-async function sealFactorsAnew(client: pg.Client, before: Vault, after: Vault): Promise<void> {
-  const { rows } = await client.query<{ workspace: number; account: number; secret: Buffer }>(
-    'select workspace_id as workspace, account_id as account, secret from second_factor',
-  )
-  for (const some of inTurns(rows))
-    await client.query(
-      `update second_factor f set secret = u.secret
-         from unnest($1::int[], $2::int[], $3::bytea[]) u (workspace, account, secret)
-        where f.workspace_id = u.workspace and f.account_id = u.account`,
-      [
-        some.map(({ workspace }) => workspace),
-        some.map(({ account }) => account),
-        some.map(({ workspace, account, secret }) =>
-          sealedAgain(secret, before, after, secondFactorPurpose(workspace, account)),
-        ),
-      ],
-    )
-}
-
-async function sealWebhooksAnew(client: pg.Client, before: Vault, after: Vault): Promise<void> {
-  const { rows } = await client.query<{ workspace: number; id: number; secret: Buffer; old: Buffer | null }>(
-    'select workspace_id as workspace, id, secret, old_secret as old from webhook',
-  )
-  for (const some of inTurns(rows))
-    await client.query(
-      `update webhook w set secret = u.secret, old_secret = u.old
-         from unnest($1::int[], $2::int[], $3::bytea[], $4::bytea[]) u (workspace, id, secret, old)
-        where w.workspace_id = u.workspace and w.id = u.id`,
-      [
-        some.map(({ workspace }) => workspace),
-        some.map(({ id }) => id),
-        some.map(({ workspace, secret }) => sealedAgain(secret, before, after, webhookPurpose(workspace))),
-        some.map(({ workspace, old }) => old && sealedAgain(old, before, after, webhookPurpose(workspace))),
-      ],
-    )
-}
-
 // New keys, not old ones wrapped anew: an old copy with its master key opens nothing sealed later.
 async function replaceKeys(client: pg.Client, from: KeyWrapper, to: KeyWrapper): Promise<number> {
   const { rows } = await client.query<{ workspace: number; wrapped: Buffer }>(
@@ -234,16 +214,27 @@ async function replaceKeys(client: pg.Client, from: KeyWrapper, to: KeyWrapper):
     [from.id],
   )
   let count = 0
-  for (const some of inTurns(rows)) {
-    const before: Vault[] = []
-    for (const { workspace, wrapped } of some)
-      before.push(createVault(await from.unwrap(wrapped, workspacePurpose(workspace))))
-    const next = await writeKeys(
-      client,
-      some.map(({ workspace }) => workspace),
-      to,
-    )
-    count += await sealAnew(client, next, before)
+  for (const { workspace, wrapped } of rows) {
+    const before = createVault(await from.unwrap(wrapped, workspacePurpose(workspace)))
+    count += await sealAnew(client, workspace, before, await writeKey(client, workspace, to))
   }
   return count
+}
+
+// Seals all certificates of a workspace with its new key; returns how many there were.
+async function sealAnew(client: pg.Client, workspace: number, before: Vault, after: Vault): Promise<number> {
+  const { rows } = await client.query<{ id: number; company: number; sealed: Buffer }>(
+    'select id, company_id as company, key_encrypted as sealed from certificate where workspace_id = $1 and key_id = $2',
+    [workspace, before.keyId],
+  )
+  for (const { id, company, sealed } of rows) {
+    const purpose = keyPurpose(workspace, company)
+    await client.query('update certificate set key_encrypted = $3, key_id = $4 where workspace_id = $1 and id = $2', [
+      workspace,
+      id,
+      after.encrypt(before.decrypt(sealed, purpose), purpose),
+      after.keyId,
+    ])
+  }
+  return rows.length
 }
