@@ -1,6 +1,4 @@
-import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
@@ -122,47 +120,6 @@ test('nobody there, and nobody who answers, are tried again', async () => {
   expect(await answer).toMatchObject({ final: false, facts: { code: 'EABORT' } })
 })
 
-async function sendWithin(port: number, beforeDataMs: number, afterDataMs: number) {
-  const config = readConfig({ SMTP_URL: `smtp://127.0.0.1:${port}`, MAIL_FROM: 'avisos@vigia.example' }, '/')
-  const transport = openTransport(config, { beforeDataMs, afterDataMs })
-  return transport.deliver(mail, message, forever).then(() => 'sent' as const, readRefusal)
-}
-
-test.each([
-  ['the greeting', { onConnect: () => {} }],
-  ['the sender', { onMailFrom: () => {} }],
-  ['the recipient', { onRcptTo: () => {} }],
-] as const)('a server that does not answer to %s is not waited for long', async (_, options) => {
-  await using server = await openMailServer(options)
-  expect(await sendWithin(server.port, 100, 60_000)).toMatchObject({
-    final: false,
-    facts: { code: 'ETIMEDOUT' },
-    problem: expect.stringContaining('não respondeu a tempo'),
-  })
-})
-
-test('a server that drips words is not waited for longer than one that says none', async () => {
-  const sockets = new Set<Socket>()
-  await using dripping = createServer((socket) => {
-    sockets.add(socket)
-    const drip = setInterval(() => socket.write('220-ainda não\r\n'), 50)
-    socket.on('close', () => clearInterval(drip)).on('error', () => {})
-  })
-  dripping.listen(0, '127.0.0.1')
-  await once(dripping, 'listening')
-  const { port } = dripping.address() as AddressInfo
-  expect(await sendWithin(port, 200, 60_000)).toMatchObject({ final: false, facts: { code: 'ETIMEDOUT' } })
-  for (const socket of sockets) socket.destroy()
-})
-
-test('a server that has asked for the message has more time, and then no more', async () => {
-  await using server = await openMailServer()
-  server.refuse = () => new Promise((resolve) => setTimeout(resolve, 5_100))
-  expect(await sendWithin(server.port, 5_000, 20_000)).toBe('sent')
-  server.refuse = () => new Promise<void>(() => {})
-  expect(await sendWithin(server.port, 600_000, 100)).toMatchObject({ final: false, facts: { code: 'ETIMEDOUT' } })
-})
-
 test('only a name that is not ASCII asks for a server that takes such names', async () => {
   const wide: boolean[] = []
   await using server = await openMailServer({
@@ -174,7 +131,7 @@ test('only a name that is not ASCII asks for a server that takes such names', as
   const transport = openTransport(
     readConfig({ SMTP_URL: `smtp://127.0.0.1:${server.port}`, MAIL_FROM: 'avisos@vigia.example' }, '/'),
   )
-  const recipients = ['ana@açaí.example', 'Ana.B@Empresa.example', 'josé@açaí.example']
+  const recipients = ['ana@açaí.example', 'Ana.B@empresa.example', 'josé@açaí.example']
   for (const recipient of recipients) await transport.deliver({ ...mail, recipient }, message, forever)
   expect(wide).toEqual([false, false, true])
   expect(server.received.map(({ to }) => to[0])).toEqual(recipients)

@@ -1,8 +1,6 @@
 import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
-import { domainToASCII } from 'node:url'
-import SMTPConnection from 'nodemailer/lib/smtp-connection'
+import { createTransport } from 'nodemailer'
 import type { Config } from '../../config.ts'
 import type { HeldMail } from './queue.ts'
 
@@ -16,94 +14,37 @@ export interface Transport {
   ): Promise<string | null>
 }
 
-/** How long a mail server may take in all: until it asks for the message, and from then until it has taken it. */
-interface Patience {
-  beforeDataMs: number
-  afterDataMs: number
-}
-
-const usual: Patience = { beforeDataMs: 20_000, afterDataMs: 60_000 }
-
 /** The way out that the configuration names: its mail server, or files in the data directory. */
-export function openTransport(config: Pick<Config, 'mail' | 'dataDir'>, patience = usual): Transport {
+export function openTransport(config: Pick<Config, 'mail' | 'dataDir'>): Transport {
   const { smtpUrl, from } = config.mail
-  return smtpUrl ? smtpTransport(new URL(smtpUrl), from, patience) : outboxTransport(join(config.dataDir, 'outbox'))
+  return smtpUrl ? smtpTransport(new URL(smtpUrl), from) : outboxTransport(join(config.dataDir, 'outbox'))
 }
 
 const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
-function smtpTransport(url: URL, from: string, patience: Patience): Transport {
+function smtpTransport(url: URL, from: string): Transport {
   const secure = url.protocol === 'smtps:'
   const hasLogin = url.username !== ''
-  const auth = hasLogin ? { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } : undefined
   // Only these parts of the address count: nothing in it can turn the verification off.
-  const server = {
+  const transport = createTransport({
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port: url.port ? Number(url.port) : secure ? 465 : 587,
     secure,
+    ...(hasLogin && { auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } }),
     // Otherwise encrypted when the server offers it. A password leaves this machine encrypted or not at all.
     requireTLS: hasLogin && !secure && !loopback.test(url.hostname),
-    tls: { rejectUnauthorized: true, minVersion: 'TLSv1.2' as const },
+    tls: { rejectUnauthorized: true, minVersion: 'TLSv1.2' },
     dnsTimeout: 15_000,
     connectionTimeout: 15_000,
     greetingTimeout: 15_000,
-    socketTimeout: patience.afterDataMs,
-  }
+    socketTimeout: 60_000,
+  })
   return {
     deliver: async ({ recipient }, message, signal) => {
-      await converse(new SMTPConnection(server), auth, { from, to: asciiDomain(recipient), message }, patience, signal)
+      await transport.sendMail({ envelope: { from, to: { name: '', address: recipient } }, raw: message, signal })
       return null
     },
   }
-}
-
-/** Brings one message to the server at the other end of `connection`, in the time that it has, and ends the connection. */
-function converse(
-  connection: SMTPConnection,
-  auth: { user: string; pass: string } | undefined,
-  { from, to, message }: { from: string; to: string; message: Buffer },
-  { beforeDataMs, afterDataMs }: Patience,
-  signal: AbortSignal,
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const end = (error?: Error | null) => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', stop)
-      connection.close()
-      body.destroy()
-      if (error) reject(error)
-      else resolve()
-    }
-    const stop = () => end(Object.assign(new Error('stopped'), { code: 'EABORT' }))
-    const late = () => end(Object.assign(new Error('the mail server took too long'), { code: 'ETIMEDOUT' }))
-    let timer = setTimeout(late, beforeDataMs)
-    // It is read when the server asks for it.
-    const body = new Readable({
-      read() {
-        clearTimeout(timer)
-        timer = setTimeout(late, afterDataMs)
-        this.push(message)
-        this.push(null)
-      },
-    })
-    const send = () => connection.send({ from, to }, body, end)
-    connection.on('error', end)
-    signal.addEventListener('abort', stop, { once: true })
-    if (signal.aborted) return stop()
-    connection.connect((error) => {
-      if (error) end(error)
-      else if (auth && connection.allowsAuth) connection.login(auth, (error) => (error ? end(error) : send()))
-      else send()
-    })
-  })
-}
-
-// An address whose part before the @ is not ASCII needs a server with SMTPUTF8.
-function asciiDomain(address: string): string {
-  const at = address.lastIndexOf('@') + 1
-  const [person, domain] = [address.slice(0, at), address.slice(at)]
-  const isAscii = (text: string) => /^[\x20-\x7e]*$/.test(text)
-  return isAscii(person) && !isAscii(domain) ? person + (domainToASCII(domain) || domain) : address
 }
 
 /** How long letters that became files are kept: their rows go after as long. */
@@ -154,16 +95,16 @@ export function readRefusal(error: unknown): SmtpRefusal {
   const { code, command, responseCode: status, response, message } = error as SmtpError
   const facts = { code, command, status }
   const said = clean(response || message || String(error))
-  const final = isFinal(facts, said)
-  if (code === 'EAUTH')
-    return { problem: `O servidor de e-mail não aceitou o usuário e a senha: ${said}`, final, facts }
-  if (code === 'ETLS' || /certificate|self.signed/i.test(said))
-    return { problem: `Não há conexão segura com o servidor de e-mail: ${said}`, final, facts }
-  if (status) return { problem: `O servidor de e-mail recusou: ${said}`, final, facts }
-  if (code === 'ETIMEDOUT') return { problem: `O servidor de e-mail não respondeu a tempo: ${said}`, final, facts }
-  if (code === 'EENVELOPE')
-    return { problem: `O servidor de e-mail não serve para este endereço: ${said}`, final, facts }
-  return { problem: `O e-mail não pôde ser entregue ao servidor: ${said}`, final, facts }
+  return { problem: `${problemOf(facts, said)}: ${said}`, final: isFinal(facts, said), facts }
+}
+
+function problemOf({ code, status }: SmtpRefusal['facts'], said: string): string {
+  if (code === 'EAUTH') return 'O servidor de e-mail não aceitou o usuário e a senha'
+  if (code === 'ETLS' || /certificate|self.signed/i.test(said)) return 'Não há conexão segura com o servidor de e-mail'
+  if (status) return 'O servidor de e-mail recusou'
+  if (code === 'ETIMEDOUT') return 'O servidor de e-mail não respondeu a tempo'
+  if (code === 'EENVELOPE') return 'O servidor de e-mail não serve para este endereço'
+  return 'O e-mail não pôde ser entregue ao servidor'
 }
 
 interface SmtpError {

@@ -77,7 +77,10 @@ async function sendMail(
     return retryLater(ctx, mail, job, 'O e-mail não pôde ser escrito por uma falha nossa, anotada no log.')
   }
   try {
-    const path = await within(signal, (limit) => transport.deliver(mail, message, limit))
+    const cut = new AbortController()
+    using _ = afterGrace(signal, graceMs, () => cut.abort())
+    const limit = AbortSignal.any([cut.signal, AbortSignal.timeout(sendMs)])
+    const path = await transport.deliver(mail, message, limit)
     if (path) log.warn({ ...about, path }, 'no mail server is configured: a mail became a file')
     else log.info(about, 'a mail left')
     return { state: 'sent' }
@@ -99,16 +102,4 @@ function retryLater({ log }: Pick<Context, 'log'>, { id, kind }: HeldMail, { fai
   if (waitMs !== undefined) return { state: 'waiting', again: { waitMs, error: problem } }
   log.error({ mail: String(id), kind }, 'a mail was given up')
   return { state: 'failed', problem }
-}
-
-/** Does `work` with a signal that comes when it takes too long, or a little after `end`. */
-async function within<T>(end: AbortSignal, work: (limit: AbortSignal) => Promise<T>): Promise<T> {
-  const limit = new AbortController()
-  const late = setTimeout(() => limit.abort(), sendMs)
-  using _ = afterGrace(end, graceMs, () => limit.abort())
-  try {
-    return await work(limit.signal)
-  } finally {
-    clearTimeout(late)
-  }
 }
