@@ -36,11 +36,11 @@ export async function openApi(
   stack: AsyncDisposableStack,
   { databaseUrl, limited, listening, health }: ApiOptions,
 ): Promise<string> {
-  const { config, log } = ctx
+  const { config } = ctx
   const door = createDoor(isProved, config.door)
   const hub = openHub(ctx, databaseUrl, door.watch(findSession))
   const app = await serveRoutes(ctx, routes, findSession, { guest: hub, keys, limited, door })
-  const close = prepareClosing(app, log)
+  const close = prepareClosing(app)
   // Clients that are sent away to come back later find nobody listening here any more.
   stack.defer(async () => {
     const closed = close()
