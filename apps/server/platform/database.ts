@@ -157,23 +157,9 @@ function addressOf(url: string, role: DatabaseRole): string {
   return address.href
 }
 
-const distributed = new WeakMap<object, boolean>()
-
 /** A time as JSON writes a `Date`. */
 export const jsonTime = (time: RawBuilder<unknown>): RawBuilder<string> =>
   sql<string>`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
-
-/** Whether the database is distributed over several servers (Citus); `db` may be a transaction. Asked once for each pool. */
-export async function isDistributed({ db }: WithDatabase): Promise<boolean> {
-  // One for a pool and its transactions.
-  const { adapter } = db.getExecutor()
-  const known = distributed.get(adapter)
-  if (known !== undefined) return known
-  const { rows } = await sql<{ there: boolean }>`
-    select exists (select from pg_extension where extname = 'citus') as there`.execute(db)
-  distributed.set(adapter, rows[0]!.there)
-  return rows[0]!.there
-}
 
 /** Checks that connections of `db` have `role`, and cannot get past row-level security. */
 export async function requireRole(db: Database, role: DatabaseRole): Promise<void> {
@@ -263,17 +249,8 @@ export async function readWorkspace<C extends WithDatabase, T>(
 
 /** Runs `work` in one transaction of the capture, which sees the conversations of all workspaces. */
 export function inCapture<C extends WithDatabase, T>(ctx: C, work: (ctx: C) => Promise<T>): Promise<T> {
-  if (capturing.has(ctx.db)) return work(ctx)
-  const isBegun = ctx.db.isTransaction
-  return transact(ctx, sql`set local app.capture = 'on'`, (ctx) => {
-    // In one that somebody else began a savepoint may take it back.
-    if (!isBegun) capturing.add(ctx.db)
-    return work(ctx)
-  })
+  return transact(ctx, sql`set local app.capture = 'on'`, work)
 }
-
-// The transactions that began as those of the capture.
-const capturing = new WeakSet<Database>()
 
 /** Runs `work` in one transaction that sees the plans, mails and messages of all workspaces, and nothing else of them. */
 export function asOperator<C extends WithDatabase, T>(ctx: C, work: (ctx: C) => Promise<T>): Promise<T> {

@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../context.ts'
-import { isDistributed } from '../database.ts'
 
 /** Jobs of one kind that are claimed in an order of their own. */
 export interface Lane {
@@ -27,6 +26,8 @@ interface Claim<L extends Lane> {
 }
 
 const isFree = sql`(lease_until is null or lease_until < now())`
+// Beyond those that are wanted, because others may be writing the first.
+const spareRows = 8
 
 /**
  * Takes the first free rows of the first lane that has some. They come back unordered. `db` is a transaction that sees them. Two claims at
@@ -36,45 +37,27 @@ export async function claimRows<Row, L extends Lane>(
   db: Database,
   { table, key = ['id'], lanes, leaseMs, rowsMax = 1, returning }: Claim<L>,
 ): Promise<{ lane: L; rows: Row[] } | null> {
-  const columns = key.map((name) => ({ own: sql.ref(name), chosen: sql.ref(`chosen_${name}`) }))
-  const chosen = sql.join(columns.map(({ own, chosen }) => sql`${own} as ${chosen}`))
-  const isChosen = sql.join(
-    columns.map(({ own, chosen }) => sql`${own} = ${chosen}`),
-    sql` and `,
-  )
-  const take = async (lane: L, which: RawBuilder<unknown>, own = sql`true`) => {
-    const { rows } = await sql<Row>`
-      with chosen as materialized (
-        select ${chosen}, now() as chosen_at from ${table} where ${which} for no key update skip locked)
-      update ${table} set lease_until = ${fromNow(leaseMs)} ${lane.set ? sql`, ${lane.set}` : sql``} from chosen where ${own} and ${isChosen}
-      returning ${returning}`.execute(db)
-    return rows
-  }
-  const firstOf = (lane: L, rowsMax: number) => sql`${lane.due} and ${isFree} order by ${lane.order} limit ${rowsMax}`
-  // Rows of several servers cannot be locked by one statement: it is asked whose turn it is, more than are wanted because another process may be
-  // taking the first, and then each is taken as it was seen, or not at all.
-  const takeSeen = async (lane: L, column: string) => {
+  const columns = sql.join(key.map((name) => sql.ref(name)))
+  // A statement for each lane, so that each can use its own index.
+  for (const lane of lanes) {
     const { rows: seen } = await sql<Record<string, unknown> & { version: string }>`
-      select ${sql.join(key.map((name) => sql.ref(name)))}, xmin::text as version from ${table}
-       where ${firstOf(lane, rowsMax + 8)}`.execute(db)
+      select ${columns}, xmin::text as version from ${table}
+       where ${lane.due} and ${isFree} order by ${lane.order} limit ${rowsMax + spareRows}`.execute(db)
     const rows: Row[] = []
+    // Each is taken as it was seen, or not at all: one statement cannot lock rows of several worker nodes.
     for (const row of seen) {
       if (rows.length === rowsMax) break
       const isIt = sql.join(
         key.map((name) => sql`${sql.ref(name)} = ${row[name]}`),
         sql` and `,
       )
-      rows.push(
-        ...(await take(lane, sql`${isIt} and xmin::text = ${row.version}`, sql`${sql.ref(column)} = ${row[column]}`)),
-      )
+      const taken = await sql<Row>`
+        with chosen as materialized (
+          select 1 from ${table} where ${isIt} and xmin::text = ${row.version} for no key update skip locked)
+        update ${table} set lease_until = ${fromNow(leaseMs)} ${lane.set ? sql`, ${lane.set}` : sql``} from chosen where ${isIt}
+        returning ${returning}`.execute(db)
+      rows.push(...taken.rows)
     }
-    return rows
-  }
-  const column = key.find((name) => name === 'workspace_id')
-  const isFar = column !== undefined && (await isDistributed({ db }))
-  // A statement for each lane, so that each can use its own index.
-  for (const lane of lanes) {
-    const rows = isFar ? await takeSeen(lane, column) : await take(lane, firstOf(lane, rowsMax))
     if (rows.length > 0) return { lane, rows }
   }
   return null
