@@ -1,6 +1,5 @@
 import type pg from 'pg'
 import { limitedRole } from '../database.ts'
-import { InstallationError } from '../installation.ts'
 
 /**
  * Tables of the installation, of capture lines and of the directories, which belong to no single
@@ -17,23 +16,15 @@ export const sharedTables: readonly string[] = [
 // rows that the caller has read.
 const functionsOfReceipts = ['restate_receipts']
 
-/**
- * Whether the database of `client` is a coordinator of Citus that has servers for rows: what is distributed stays so also while none of them takes new shards. Refuses one that knows
- * servers and may use none: all rows would come to lie on the coordinator, and be moved by a later start.
- */
+/** Whether the database of `client` is a coordinator of Citus that has, or had, worker nodes for the rows of workspaces. */
 export async function hasWorkerNodes(client: pg.Client): Promise<boolean> {
   const { rows: found } = await client.query("select from pg_extension where extname = 'citus'")
   if (found.length === 0) return false
-  const { rows } = await client.query<{ distributed: boolean; usable: boolean; known: boolean }>(
-    `select exists (select from pg_dist_partition where partmethod = 'h') as distributed,
-            exists (select from pg_dist_node where shouldhaveshards and isactive) as usable, exists (select from pg_dist_node where groupid <> 0) as known`,
+  const { rows } = await client.query<{ distributed: boolean }>(
+    `select exists (select from pg_dist_partition where partmethod = 'h')
+         or exists (select from pg_dist_node where shouldhaveshards and isactive) as distributed`,
   )
-  const { distributed, usable, known } = rows[0]!
-  if (known && !distributed && !usable)
-    throw new InstallationError(
-      'O coordenador em DATABASE_URL conhece servidores para as linhas (pg_dist_node), mas nenhum está em uso. Nada foi alterado: ative um com citus_activate_node, e com citus_set_node_property para que receba linhas (shouldhaveshards), ou retire todos com citus_remove_node para usar um servidor só.',
-    )
-  return distributed || usable
+  return rows[0]!.distributed
 }
 
 /**
