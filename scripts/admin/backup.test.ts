@@ -9,7 +9,7 @@ test('copies are shown with what they have, and those that do not open', () => {
     name: '20260102T170400Z-0a0b0c0d',
     bytes: 2_500_000,
     endedAt,
-    contents: { ...contents, installation: 'x', markedAt: endedAt, masterKeyId: null },
+    contents: { ...contents, installation: 'x', markedAt: endedAt },
   }
   const text = describeCopies({ copies: [copy], damaged: ['other'], place: '/copias' })
   expect(text).toContain('20260102T170400Z-0a0b0c0d  2,5 MB · de 02/01/2026 14:05 · 3 empresas, 70 arquivos recebidos')

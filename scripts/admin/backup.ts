@@ -1,5 +1,5 @@
 import { formatCount } from '@vigia/contract/text'
-import type { MasterKeyCheck, Restored } from '@vigia/server/operations/backup/backup'
+import type { Restored } from '@vigia/server/operations/backup/backup'
 import { backUp, beginCopies, type Config, listCopies, restore, tryRestore } from '@vigia/server/start'
 import { StartError } from '../lifetime.ts'
 import { moment } from './screen.ts'
@@ -44,19 +44,10 @@ export async function restoreDatabase(config: Config, args: string[]): Promise<v
     return
   }
   const restored = await restore(config, name, say)
-  console.log(`\nO banco de dados foi restaurado. ${describeRestored(restored)}\n${keySentences[restored.masterKey]}`)
+  console.log(`\nO banco de dados foi restaurado. ${describeRestored(restored)}`)
   console.log(
-    'Inicie o programa: ele captura de novo o que falta, e nenhuma manifestação sai até npm run admin -- restauracao liberar. O que as pessoas fizeram aqui depois da cópia precisa ser feito de novo.',
+    'Inicie o programa, que precisa da chave mestra que estava em uso (MASTER_KEY ou master.key em DATA_DIR): ele captura de novo o que falta, e nenhuma manifestação sai até npm run admin -- restauracao liberar. O que as pessoas fizeram aqui depois da cópia precisa ser feito de novo.',
   )
-}
-
-const keySentences: Record<MasterKeyCheck, string> = {
-  right: 'A chave mestra confere: os certificados abrem.',
-  missing:
-    'Falta a chave mestra (MASTER_KEY ou master.key em DATA_DIR): sem a que estava em uso, o programa não inicia.',
-  other: 'A chave mestra não é a que estava em uso: com esta, o programa não inicia. Ponha a de antes no lugar dela.',
-  elsewhere: 'A chave mestra está com o assinador (SIGNER_SOCKET): se não for a de antes, ele não inicia.',
-  'not-needed': 'O banco de dados ainda não usava uma chave mestra.',
 }
 
 /** The copies, for a terminal. */

@@ -157,7 +157,7 @@ test('a database comes back to a copy, and what was done since is neither lost n
   expect(await readdir(config.dataDir)).toEqual([])
 
   const restored = await restore(config)
-  expect(restored).toMatchObject({ copy: { name: copy.name }, masterKey: 'right' })
+  expect(restored).toMatchObject({ copy: { name: copy.name } })
   expect(restored.contents.receipts).toBeGreaterThanOrEqual(copy.contents.receipts)
   expect((await readdir(config.dataDir)).sort()).toEqual(['postgres', 'postgres.password'])
 
@@ -197,7 +197,7 @@ test('what was restored is copied again', async () => {
 test('without its master key a restored installation does not start, and makes no other', async () => {
   const dataDir = join(directory, 'keyless')
   const keyless: Config = { ...config, dataDir, masterKey: undefined }
-  expect(await restore(keyless)).toMatchObject({ masterKey: 'missing' })
+  await restore(keyless)
   await expect(start(keyless, { roles: ['api'] })).rejects.toThrow('Falta a chave mestra')
   expect(await readdir(dataDir)).not.toContain('master.key')
   // Recovered from where it was kept apart.

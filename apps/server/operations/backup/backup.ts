@@ -4,7 +4,6 @@ import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { takeBaseBackup } from '@vigia/embedded-postgres/backup'
 import { syncFolder } from '@vigia/embedded-postgres/durable'
 import { sharePostgres, startPostgres } from '@vigia/embedded-postgres/postgres'
-import { readSecret } from '@vigia/embedded-postgres/secret-file'
 import { unpackTar } from '@vigia/embedded-postgres/tar'
 import type { Config } from '../../config.ts'
 import { liftVersions } from '../../documents/changes.ts'
@@ -12,7 +11,6 @@ import { hold } from '../../events/hold.ts'
 import { openDatabase } from '../../platform/database.ts'
 import { embeddedCluster, InstallationError } from '../../platform/installation.ts'
 import { migrate } from '../../platform/schema/migrate.ts'
-import { wrapWithKey } from '../signer/wrapping.ts'
 import { type Contents, readContents } from './contents.ts'
 import {
   type BackupPlace,
@@ -129,18 +127,11 @@ export async function tryRestore(
   return restored
 }
 
-/** Whether the key in the settings opens the restored database. */
-export type MasterKeyCheck = 'right' | 'missing' | 'other' | 'elsewhere' | 'not-needed'
-
 /**
  * Restores the database from a copy (absent: the newest), and holds events and mails that may have
  * left after it. Never overwrites: an existing database is refused.
  */
-export async function restore(
-  config: Config,
-  name?: string,
-  step: Step = () => {},
-): Promise<Restored & { masterKey: MasterKeyCheck }> {
+export async function restore(config: Config, name?: string, step: Step = () => {}): Promise<Restored> {
   const cluster = embeddedCluster(config)
   await refuseToReplace(cluster.directory)
   await using temporary = await makeFolder(config)
@@ -155,7 +146,7 @@ export async function restore(
   await rename(made, cluster.directory)
   await rename(`${made}.password`, `${cluster.directory}.password`)
   await syncFolder(dirname(cluster.directory))
-  return { ...restored, masterKey: await checkMasterKey(config, restored.contents.masterKeyId) }
+  return restored
 }
 
 /** Holds what may have left since the copy, before the database at `url` takes the place of a newer one. */
@@ -243,17 +234,4 @@ async function chooseCopy(place: BackupPlace, name: string | undefined): Promise
           ? `nenhuma das ${damaged.length} que há ali abre com a chave de BACKUP_KEY`
           : 'não há nenhuma'
   throw new InstallationError(`Nenhuma cópia em ${place.directory} serve: ${why}. Nada foi alterado.`)
-}
-
-async function checkMasterKey(config: Config, wanted: string | null): Promise<MasterKeyCheck> {
-  if (wanted === null) return 'not-needed'
-  if (config.signerSocket && !config.masterKey) return 'elsewhere'
-  const id = await idOfKey(config)
-  return id === null ? 'missing' : id === wanted ? 'right' : 'other'
-}
-
-async function idOfKey({ masterKey, dataDir }: Config): Promise<string | null> {
-  const text = masterKey ? null : await readSecret(join(dataDir, 'master.key'))
-  const key = masterKey ?? (text ? Buffer.from(text, 'base64') : null)
-  return key?.length === 32 ? wrapWithKey(key).id : null
 }

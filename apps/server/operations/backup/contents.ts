@@ -7,8 +7,6 @@ export interface Contents {
   installation: string
   /** Renewed each minute in which the program runs. */
   markedAt: Date
-  /** Names the master key that wraps its keys; null: none yet. */
-  masterKeyId: string | null
   workspaces: number
   companies: number
   receipts: number
@@ -22,12 +20,9 @@ export interface Contents {
 /** Reads it as the owner at `url`. `receipts` and `documents` are counted row by row, each page of their tables with its checksum. */
 export async function readContents(url: string): Promise<Contents> {
   return withOwner(url, async (client: pg.Client) => {
-    const { rows: installations } = await client.query<
-      Pick<Contents, 'installation' | 'markedAt' | 'masterKeyId' | 'bytes'>
-    >(`
+    const { rows: installations } = await client.query<Pick<Contents, 'installation' | 'markedAt' | 'bytes'>>(`
       select encode(sha256(id_key), 'hex') as installation, marked_at as "markedAt",
-             pg_database_size(current_database())::float8 as bytes,
-             (select wrapper_id from installation_key where purpose = 'tokens') as "masterKeyId"
+             pg_database_size(current_database())::float8 as bytes
         from installation`)
     const [installation] = installations
     if (!installation) throw new Error('the database has no installation')
