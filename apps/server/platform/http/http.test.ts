@@ -603,8 +603,6 @@ describe('connections', () => {
   })
 
   test.each([
-    ['no host', 'GET /v1/api/Pdf HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
-    ['no host, to nowhere', 'GET /v1/api/Nada HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
     ['headers of 20 kB', `GET /v1/api/Pdf HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
     ['an address of 20 kB', `GET /v1/api/Pdf?${'x'.repeat(20_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`, 431],
     ['what is not HTTP', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\r\n\r\n', 400],

@@ -137,8 +137,6 @@ export async function serveRoutes(
       maxHeaderSize: headerBytesMax,
       headersTimeout: 15_000,
       connectionsCheckingInterval: 5_000,
-      // Node would refuse it silently; the hook below explains the refusal.
-      requireHostHeader: false,
       // Any other request for an upgrade gets an ordinary response.
       shouldUpgradeCallback: ({ url }) => guest !== undefined && isOf(guest, url),
     },
@@ -177,13 +175,8 @@ export async function serveRoutes(
   const notFound = (request: FastifyRequest, reply: FastifyReply) =>
     fail(ctx, refuseAddress(app, handlers, request, reply), request, reply)
   app.setNotFoundHandler(notFound)
-  app.addHook('onRequest', async (request, reply) => {
-    const { httpVersion, headers } = request.raw
-    if (httpVersion === '1.1' && headers.host === undefined)
-      throw new AppError('invalid-input', 'A requisição não traz o cabeçalho Host.')
-    // Before a body is looked at.
-    return request.is404 ? notFound(request, reply) : undefined
-  })
+  // Before a body is looked at.
+  app.addHook('onRequest', async (request, reply) => (request.is404 ? notFound(request, reply) : undefined))
   app.addHook('onResponse', (request, reply, done) => {
     ctx.log.info(
       {
