@@ -314,18 +314,18 @@ describe('SITE_FILE', () => {
     ]
     const { suporte: _, ...three } = figures
     expect(await told({ numeros: { ...three, uptime: 'x'.repeat(21) }, depoimentos, numero: {} })).toEqual([
-      'numeros.uptime deve ter no máximo 20 caracteres.',
+      'numeros.uptime deve ter no máximo 20.',
       'numeros.suporte falta.',
-      'depoimentos.0.nome não pode ficar vazio.',
-      'depoimentos.1.texto deve ter no máximo 400 caracteres.',
-      'depoimentos.2.nota deve ser no máximo 5.',
-      'depoimentos.3.nota deve ser um número inteiro.',
-      'depoimentos.4.papel deve ser um texto.',
+      'depoimentos.0.nome deve ter no mínimo 1.',
+      'depoimentos.1.texto deve ter no máximo 400.',
+      'depoimentos.2.nota deve ter no máximo 5.',
+      'depoimentos.3.nota não está no formato esperado.',
+      'depoimentos.4.papel não está no formato esperado.',
       'depoimentos.4 tem campos que ninguém lê: empressa.',
       'tem campos que ninguém lê: numero.',
     ])
-    expect(await told({ depoimentos: [person] })).toEqual(['depoimentos deve ter 6 itens.'])
-    expect(await told([])).toEqual(['deve ser um objeto.'])
+    expect(await told({ depoimentos: [person] })).toEqual(['depoimentos deve ter no mínimo 6.'])
+    expect(await told([])).toEqual(['não está no formato esperado.'])
     expect(problems({ SITE_FILE: '/nada', PORT: 'x' })).toHaveLength(2)
   })
 })

@@ -46,30 +46,10 @@ export function readSiteFile(path: string): { site: SiteFile; problems: string[]
   return { site: data, problems }
 }
 
-const kinds: Readonly<Record<string, string>> = {
-  string: 'um texto',
-  int: 'um número inteiro',
-  number: 'um número',
-  array: 'uma lista',
-  object: 'um objeto',
-}
-
 // The shapes are those of the contract, but its messages are for forms.
 function sentenceOf(issue: z.core.$ZodRawIssue): string {
-  switch (issue.code) {
-    case 'invalid_type':
-      return issue.input === undefined ? 'falta' : `deve ser ${kinds[issue.expected] ?? issue.expected}`
-    case 'unrecognized_keys':
-      return `tem campos que ninguém lê: ${issue.keys.join(', ')}`
-    case 'too_small':
-      if (issue.origin === 'array') return `deve ter ${issue.minimum} itens`
-      return issue.origin === 'string' ? 'não pode ficar vazio' : `deve ser no mínimo ${issue.minimum}`
-    case 'too_big':
-      if (issue.origin === 'array') return `deve ter ${issue.maximum} itens`
-      return issue.origin === 'string'
-        ? `deve ter no máximo ${issue.maximum} caracteres`
-        : `deve ser no máximo ${issue.maximum}`
-    default:
-      return 'não está no formato esperado'
-  }
+  if (issue.code === 'unrecognized_keys') return `tem campos que ninguém lê: ${issue.keys.join(', ')}`
+  if (issue.code === 'too_small') return `deve ter no mínimo ${issue.minimum}`
+  if (issue.code === 'too_big') return `deve ter no máximo ${issue.maximum}`
+  return issue.input === undefined ? 'falta' : 'não está no formato esperado'
 }
