@@ -172,65 +172,50 @@ function connects({ key, certificate, chain }: Pick<Certificate, 'key' | 'certif
   }
 }
 
-// Idle threads for the next file, because starting one costs more than opening a file. They do not
-// keep the program alive.
-const resting = new Map<Worker, NodeJS.Timeout>()
-const restingMax = 2
-const restMs = 60_000
+// Waits for the next file, because starting a thread costs more than opening a file; does not keep the program alive.
+let idle: Worker | undefined
 
 function openPfx(input: PfxInput, signal?: AbortSignal): Promise<PfxResult | { problem: 'too-slow' }> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted()
-    const rested = takeRested()
-    const worker = rested ?? startThread()
     const msMax = input.passwords.length > 1 ? triesMsMax + openMsMax : openMsMax
+    let timer = setTimeout(() => end(() => resolve({ problem: 'too-slow' })), idle ? msMax : startMsMax)
+    const worker = idle ?? startThread()
+    idle = undefined
+    worker.ref()
     const settle = () => {
       clearTimeout(timer)
-      worker.off('message', onMessage).off('error', onError).off('exit', onExit)
       signal?.removeEventListener('abort', onAbort)
+      worker.off('message', onMessage).off('error', onError).off('exit', onExit)
     }
-    const onMessage = (result: PfxResult | 'ready') => {
-      if (result === 'ready') {
-        clearTimeout(timer)
-        timer = setTimeout(onTimeout, msMax)
-        return
-      }
+    const end = (then: () => void) => {
       settle()
-      rest(worker)
-      resolve(result)
+      void worker.terminate()
+      then()
     }
-    const onError = (error: Error) => {
-      settle()
-      if ('code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY') resolve({ problem: 'unreadable' })
-      else reject(error)
-    }
+    const onAbort = () => end(() => reject(signal?.reason))
+    const onError = (error: Error) =>
+      end(() => {
+        if ('code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY') resolve({ problem: 'unreadable' })
+        else reject(error)
+      })
     const onExit = () => onError(new Error('the thread of a certificate file ended'))
-    const onTimeout = () => {
-      settle()
-      void worker.terminate()
-      resolve({ problem: 'too-slow' })
-    }
-    const onAbort = () => {
-      settle()
-      void worker.terminate()
-      reject(signal?.reason)
+    const onMessage = (result: PfxResult | 'ready') => {
+      clearTimeout(timer)
+      if (result === 'ready') timer = setTimeout(() => end(() => resolve({ problem: 'too-slow' })), msMax)
+      else {
+        settle()
+        void idle?.terminate()
+        idle = worker
+        worker.unref()
+        resolve(result)
+      }
     }
     signal?.addEventListener('abort', onAbort)
-    let timer = setTimeout(onTimeout, rested ? msMax : startMsMax)
     worker.on('message', onMessage).on('error', onError).on('exit', onExit)
     // Moved, not copied: the thread erases the passwords.
     worker.postMessage(input, [input.pfx.buffer, ...input.passwords.map(({ buffer }) => buffer)])
   })
-}
-
-function takeRested(): Worker | null {
-  for (const [worker, timer] of resting) {
-    clearTimeout(timer)
-    resting.delete(worker)
-    worker.ref()
-    return worker
-  }
-  return null
 }
 
 function startThread(): Worker {
@@ -239,21 +224,8 @@ function startThread(): Worker {
     resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 },
   })
   const forget = () => {
-    clearTimeout(resting.get(worker))
-    resting.delete(worker)
+    if (idle === worker) idle = undefined
   }
   // An error without a listener would end the program.
   return worker.on('error', forget).on('exit', forget)
-}
-
-function rest(worker: Worker): void {
-  if (resting.size >= restingMax) return void worker.terminate()
-  worker.unref()
-  resting.set(worker, setTimeout(() => void end(worker), restMs).unref())
-}
-
-function end(worker: Worker): Promise<number> {
-  // At once: it must not be taken while it ends.
-  resting.delete(worker)
-  return worker.terminate()
 }
