@@ -21,9 +21,7 @@ export class EncodedMessage {
 export class RecordReader {
   /** A record was too long: reading stops. */
   tooLarge = false
-  // Grows by doubling and is given up with each record: most clients leave nothing behind.
-  #rest: Buffer | undefined
-  #length = 0
+  #rest: Buffer = Buffer.alloc(0)
   readonly #bytesMax: number
 
   /** `bytesMax` counts the separator. */
@@ -37,38 +35,14 @@ export class RecordReader {
     let start = 0
     while (!this.tooLarge && start < piece.length) {
       const end = piece.indexOf(separator, start)
-      const part = piece.subarray(start, end < 0 ? piece.length : end)
+      this.#rest = Buffer.concat([this.#rest, piece.subarray(start, end < 0 ? piece.length : end)])
       // Without a separator there is at least one byte to come.
-      if (this.#length + part.length >= this.#bytesMax) {
-        this.tooLarge = true
-        this.#rest = undefined
-      } else if (end < 0) {
-        this.#keep(part)
-      } else {
-        records.push(this.#complete(part))
-      }
+      this.tooLarge = this.#rest.length >= this.#bytesMax
+      if (end >= 0 && !this.tooLarge) records.push(this.#rest)
+      if (end >= 0 || this.tooLarge) this.#rest = Buffer.alloc(0)
       start = end < 0 ? piece.length : end + 1
     }
     return records
-  }
-
-  #keep(part: Buffer): void {
-    const length = this.#length + part.length
-    if (!this.#rest || this.#rest.length < length) {
-      const grown = Buffer.allocUnsafeSlow(Math.max(256, length, 2 * this.#length))
-      this.#rest?.copy(grown, 0, 0, this.#length)
-      this.#rest = grown
-    }
-    part.copy(this.#rest, this.#length)
-    this.#length = length
-  }
-
-  #complete(part: Buffer): Buffer {
-    if (!this.#rest) return part
-    const record = Buffer.concat([this.#rest.subarray(0, this.#length), part])
-    this.#rest = undefined
-    this.#length = 0
-    return record
   }
 }
 

@@ -45,8 +45,6 @@ export class WebSocketTransport implements HubTransport {
   readonly #listener: TransportListener
   readonly #times: Times
   readonly #flow: Flow
-  readonly #raw: Duplex
-  #isHeldTogether = false
   #beatAt: number
   #beatsMissed = 0
   #paused = false
@@ -56,7 +54,6 @@ export class WebSocketTransport implements HubTransport {
 
   constructor(socket: WebSocket, raw: Duplex, listener: TransportListener, times: Times, now: number) {
     this.#socket = socket
-    this.#raw = raw
     this.#listener = listener
     this.#times = times
     this.#flow = new Flow(raw as Socket, now)
@@ -81,19 +78,7 @@ export class WebSocketTransport implements HubTransport {
 
   write(message: EncodedMessage): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return
-    this.#holdTogether()
     this.#socket.send(message.record, { binary: false })
-  }
-
-  // Corks the socket until the next tick: a message and the ping after it leave in one system call.
-  #holdTogether(): void {
-    if (this.#isHeldTogether) return
-    this.#isHeldTogether = true
-    this.#raw.cork()
-    process.nextTick(() => {
-      this.#isHeldTogether = false
-      this.#raw.uncork()
-    })
   }
 
   // Every WebSocket answers a ping after earlier messages; of several pings maybe only the last.
