@@ -157,7 +157,7 @@ describe('a certificate of one workspace that is not accepted', () => {
     const good = await owner('real')
     const stranger = await owner('other', { proved: false, validTo: '2099-01-01' })
     const line = await due()
-    const find = () => findHolder(ctx, line, 'consultar documentos (distNSU)')
+    const find = () => findHolder(ctx, line, 'Consultar documentos')
     expect(await find()).toMatchObject({ companyId: stranger.companyId })
     await noteCertificateAnswer(ctx, stranger.workspaceId, stranger.certificateId, 'refused')
     expect(await find()).toMatchObject({ companyId: good.companyId })
@@ -325,12 +325,12 @@ test('of many unproved certificates one at most costs the line an hour in a day,
   const reactions: Reaction[] = ['reset', 'reset', 137]
   scene = () => reactions.shift() ?? 137
   const line = await due()
-  const first = await findHolder(ctx, line, 'consultar documentos (distNSU)')
+  const first = await findHolder(ctx, line, 'Consultar documentos')
   await run(line)
   for (let turn = 2; turn <= 4; turn++) await run(await again(line))
   expect(asked).toEqual(['other', 'real', 'real', 'real'])
   await aDayLater()
-  const next = await findHolder(ctx, line, 'consultar documentos (distNSU)')
+  const next = await findHolder(ctx, line, 'Consultar documentos')
   const companyIds = [first, next].map((holder) => holder?.companyId)
   expect(companyIds.toSorted()).toEqual(strangers.map(({ companyId }) => companyId).toSorted())
   expect(companyIds).not.toContain(real.companyId)
@@ -377,11 +377,11 @@ test.each([
 test('gaps are queried with a proved certificate when there is one', async () => {
   const stranger = await owner('other', { proved: false })
   const line = await due()
-  const purpose = 'buscar documentos que faltam (consNSU, consChNFe)'
+  const purpose = 'Buscar documentos que faltam'
   expect(await findHolder(ctx, line, purpose)).toMatchObject({ companyId: stranger.companyId })
   const real = await owner('real')
   expect(await findHolder(ctx, line, purpose)).toMatchObject({ companyId: real.companyId })
-  expect(await findHolder(ctx, line, 'consultar documentos (distNSU)')).toMatchObject({ companyId: stranger.companyId })
+  expect(await findHolder(ctx, line, 'Consultar documentos')).toMatchObject({ companyId: stranger.companyId })
 })
 
 test('a workspace without a proved certificate does not learn when others query, nor that they are blocked', async () => {

@@ -23,7 +23,7 @@ const certificatesMax = 5
 export async function converse(ctx: CaptureContext, claimed: CaptureLine, signal: AbortSignal): Promise<void> {
   let line = claimed
   for (let round = 1; ; round++) {
-    const holder = await findHolder(ctx, line, 'consultar documentos (distNSU)')
+    const holder = await findHolder(ctx, line, 'Consultar documentos')
     if (!holder) {
       return inCapture(ctx, async (ctx) => releaseLine(ctx, line, await withoutHolder(ctx, line)))
     }

@@ -21,10 +21,7 @@ export interface Holder extends Choice {
   certificate: OpenedCertificate
 }
 
-type Purpose =
-  | 'consultar documentos (distNSU)'
-  | 'buscar documentos que faltam (consNSU, consChNFe)'
-  | 'conferir o acesso (consNSU)'
+type Purpose = 'Consultar documentos' | 'Buscar documentos que faltam' | 'Conferir o acesso'
 
 type HolderContext = WithConfig
 
@@ -53,7 +50,7 @@ export async function findHolder(
   }
 }
 
-const asking: Purpose = 'consultar documentos (distNSU)'
+const asking: Purpose = 'Consultar documentos'
 
 /** Every valid certificate of a workspace whose plan lasts, best first. `ctx.db` is a transaction of the capture. */
 async function listCandidates(

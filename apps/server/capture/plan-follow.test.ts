@@ -201,7 +201,7 @@ describe('the check of the access', () => {
     const company = await newCompany(ctx)
     await addCertificate(ctx, company, { holder: ours, key: 'good', validTo: '2099-01-01' })
     const line = (await claimLine(ctx))!
-    const holder = (await findHolder(ctx, line, 'conferir o acesso (consNSU)'))!
+    const holder = (await findHolder(ctx, line, 'Conferir o acesso'))!
     const { nfe, cte } = ctx.config.sefaz.endpoints.distribution
     for (const url of [nfe, cte]) await noteFailure(ctx, url, 'timeout', 600_000)
     expect(await noteQueryAs(ctx, line, holder, { NSU: 1n })).toBe(false)

@@ -191,7 +191,7 @@ class Story {
     if (line.askedMsAgo !== null) return settleInterrupted(ctx, line)
     if (line.turn === 'copies') return copyToOthers(ctx, line, never)
     if (line.turn === 'gap') return this.beginSingle(line)
-    const holder = await findHolder(ctx, line, 'consultar documentos (distNSU)')
+    const holder = await findHolder(ctx, line, 'Consultar documentos')
     if (!holder) return inCapture(ctx, async (ctx) => releaseLine(ctx, line, await withoutHolder(ctx, line)))
     this.expectReceiving(holder)
     if (!(await noteQueryAs(ctx, line, holder, { ultNSU: line.lastNsu }))) return releaseLine(ctx, line, null)
@@ -200,8 +200,7 @@ class Story {
 
   private async beginSingle(line: CaptureLine): Promise<void> {
     const position = await inCapture(ctx, (ctx) => findPosition(ctx, line))
-    const holder =
-      position === null ? null : await findHolder(ctx, line, 'buscar documentos que faltam (consNSU, consChNFe)')
+    const holder = position === null ? null : await findHolder(ctx, line, 'Buscar documentos que faltam')
     if (position === null || !holder || !(await noteQueryAs(ctx, line, holder, { NSU: position }))) {
       await inCapture(ctx, (ctx) => holdLine(ctx, line, { gap_at: position === null ? null : sql<Date>`now()` }))
       return releaseLine(ctx, line, null)

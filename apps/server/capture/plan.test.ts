@@ -15,7 +15,7 @@ import { addCertificate, newCompany, openInstallation, ours, retireLines, rhythm
 
 let installation: Awaited<ReturnType<typeof openInstallation>>
 let ctx: TestContext
-const asking = 'consultar documentos (distNSU)'
+const asking = 'Consultar documentos'
 
 beforeAll(async () => {
   installation = await openInstallation()

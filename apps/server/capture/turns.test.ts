@@ -647,7 +647,7 @@ describe('completeness', () => {
 })
 
 describe('the certificate of a query', () => {
-  const purpose = 'consultar documentos (distNSU)'
+  const purpose = 'Consultar documentos'
   const [matriz, filial] = ['44555666000181', '44555666000262']
 
   test('is that of the matriz for its filiais, and each use is recorded', async () => {

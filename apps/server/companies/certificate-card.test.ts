@@ -1,10 +1,10 @@
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { execute } from '../../../tests/support/database.ts'
 import type { Database } from '../platform/context.ts'
 import { useDatabase } from '../platform/database.testing.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { newWorkspace } from '../platform/testing.ts'
-import { describeUse, readCertificateCard } from './certificate-card.ts'
+import { readCertificateCard } from './certificate-card.ts'
 
 const [matriz, filial, stranger] = ['12ABC34501DE35', '12ABC345000269', '44555666000181']
 const { db, url } = await useDatabase()
@@ -98,39 +98,6 @@ test('the newest twenty uses of that certificate are told, and no other', async 
      returning 1`,
   )
   const { usos } = (await card(companyId))!
+  expect(usos[0]!.servico).toBe('Consulta de NF-e na SEFAZ')
   expect(usos.map(({ finalidade }) => Number(finalidade))).toEqual(Array.from({ length: 20 }, (_, n) => 60 - 2 * n))
-})
-
-describe('a use in words', () => {
-  test.each([
-    ['NFeDistribuicaoDFe', 'consultar documentos (distNSU)', 'Consulta de NF-e na SEFAZ', 'Consultar documentos'],
-    [
-      'CTeDistribuicaoDFe',
-      'buscar documentos que faltam (consNSU, consChNFe)',
-      'Consulta de CT-e na SEFAZ',
-      'Buscar documentos que faltam',
-    ],
-    ['CTeDistribuicaoDFe', 'conferir o acesso (consNSU)', 'Consulta de CT-e na SEFAZ', 'Conferir o acesso'],
-    [
-      'NFeRecepcaoEvento4',
-      'envio de manifestações de NF-e do CNPJ 12ABC34501DE35 (3)',
-      'Manifestação de NF-e na SEFAZ',
-      'Envio de manifestações de NF-e do CNPJ 12.ABC.345/01DE-35 (3 notas)',
-    ],
-    [
-      'NFeRecepcaoEvento4',
-      'envio de manifestações de NF-e do CNPJ 44555666000181 (1)',
-      'Manifestação de NF-e na SEFAZ',
-      'Envio de manifestações de NF-e do CNPJ 44.555.666/0001-81 (1 nota)',
-    ],
-    [
-      'CTeRecepcaoEventoV4',
-      'envio do evento 110110 do CT-e 35261144555666000181570010000000011000000079',
-      'Evento de CT-e na SEFAZ',
-      'Envio de Carta de Correção do CT-e 35261144555666000181570010000000011000000079',
-    ],
-    ['ServicoNovo', 'envio do evento 999999 do CT-e X', 'ServicoNovo', 'Envio do evento 999999 do CT-e X'],
-  ])('%s, %s', (service, purpose, serviceWords, purposeWords) => {
-    expect(describeUse({ service, purpose })).toEqual({ servico: serviceWords, finalidade: purposeWords })
-  })
 })

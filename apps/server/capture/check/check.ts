@@ -148,7 +148,7 @@ async function claimPatiently(ctx: CaptureContext, id: number): Promise<CaptureL
 async function checkLine(ctx: CaptureContext, line: CaptureLine, subject: CheckSubject): Promise<Finding> {
   const refusal = await inCapture(ctx, (ctx) => refuseToAsk(ctx, line))
   if (refusal) return refusal
-  const registered = subject.given ? null : await findHolder(ctx, line, 'conferir o acesso (consNSU)')
+  const registered = subject.given ? null : await findHolder(ctx, line, 'Conferir o acesso')
   const holder = subject.given ?? registered
   if (!holder) return inCapture(ctx, (ctx) => explainNoHolder(ctx, line))
   // The query asks for a missing position when there is one, else for one that is already here.

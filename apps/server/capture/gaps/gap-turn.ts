@@ -43,7 +43,7 @@ export async function planNext(
 // Returns how long to wait before the next query; null: nothing is missing any more.
 async function queryMissing(ctx: CaptureContext, line: CaptureLine, signal: AbortSignal): Promise<number | null> {
   const { sefaz } = ctx.config
-  const holder = await findHolder(ctx, line, 'buscar documentos que faltam (consNSU, consChNFe)')
+  const holder = await findHolder(ctx, line, 'Buscar documentos que faltam')
   if (!holder) return sefaz.hourMs
   const connection = await holder.certificate.connect()
   try {

@@ -1,4 +1,5 @@
 import { cancelamento, cartaCorrecao, cte, desacordo, retiradaDesacordo } from '@vigia/dfe/families/cte'
+import { eventKind } from '@vigia/dfe/families/lookup'
 import { ufs } from '@vigia/dfe/uf'
 import { cteEventUrl } from '@vigia/sefaz/endpoints'
 import { eventOutcome, processedEvent, sendCteEvent, signCteEvent } from '@vigia/sefaz/events'
@@ -13,9 +14,9 @@ export const cteProtocol: EventProtocol = {
     const down = ufs.map(({ code }) => String(code)).filter((code) => isPaused(cteEventUrl(endpoints, code)))
     return sql`left(o.chave, 2) <> all (${down}::text[])`
   },
-  use: (_, [first]) => ({
+  use: (_, [event]) => ({
     service: 'CTeRecepcaoEventoV4',
-    purpose: `envio do evento ${first?.tpEvento} do CT-e ${first?.chave}`,
+    purpose: `Envio de ${eventKind(cte.id, event!.tpEvento)?.description} do CT-e ${event!.chave}`,
   }),
   cites: { [cancelamento]: 'authorization', [cartaCorrecao]: 'corrections', [retiradaDesacordo]: 'disagreement' },
   sign({ text = '', protocol = '', corrections = [], tpEvento, ...head }, certificate) {

@@ -1,3 +1,5 @@
+import { formatCount } from '@vigia/contract/text'
+import { formatCnpj } from '@vigia/dfe/cnpj'
 import { nfe } from '@vigia/dfe/families/nfe'
 import {
   eventOutcome,
@@ -19,7 +21,7 @@ export const nfeProtocol: EventProtocol = {
   isUp: ({ manifestation }, isPaused) => sql`${!isPaused(manifestation)}::boolean`,
   use: (cnpj, { length }) => ({
     service: 'NFeRecepcaoEvento4',
-    purpose: `envio de manifestações de NF-e do CNPJ ${cnpj} (${length})`,
+    purpose: `Envio de manifestações de NF-e do CNPJ ${formatCnpj(cnpj)} (${formatCount(length, 'nota', 'notas')})`,
   }),
   cites: {},
   sign({ text, tpEvento, ...head }, certificate) {
