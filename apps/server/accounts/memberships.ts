@@ -3,11 +3,12 @@ import type { Context, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Tables } from '../platform/tables.ts'
-import { removePasskeys, unlistPasskeys } from './passkeys.ts'
+import { removePasskeys } from './passkeys.ts'
 import { lockAccount } from './passwords.ts'
 import { homeOf, type Place, placesOf } from './places.ts'
 import { secondFactorPurpose } from './second-factor.ts'
 import { deleteSessions } from './session-ends.ts'
+import { unlistTokens } from './tokens.ts'
 
 // Coming into a workspace beside the home, and going.
 
@@ -96,7 +97,7 @@ async function moveHome(
   const { rows: passkeys } = await sql<Selectable<Tables['passkey']>>`
     delete from passkey where ${own} returning *`.execute(db)
   const digests = passkeys.map(({ digest }) => digest)
-  await unlistPasskeys({ db }, digests)
+  await unlistTokens({ db }, digests)
   await sql`delete from account_directory where ${own}`.execute(db)
   await sql`
     delete from membership

@@ -7,6 +7,7 @@ import { uuidOf } from '../platform/text.ts'
 import { recordAudit } from './audit/audit.ts'
 import { reconnectPagesOf } from './places.ts'
 import { tellOfFactor } from './second-factor.ts'
+import { unlistTokens } from './tokens.ts'
 
 type Owner = Pick<Session, 'workspaceId' | 'accountId'>
 
@@ -19,7 +20,7 @@ export async function removePasskey(ctx: WithConfig, session: Session, publicId:
          and public_id = ${uuidOf(publicId)}::uuid returning name, digest`.execute(db)
     const removed = rows[0]
     if (!removed) throw new AppError('not-found', 'Esta passkey não existe ou já foi removida.')
-    await unlistPasskeys({ db }, [removed.digest])
+    await unlistTokens({ db }, [removed.digest])
     await reconnectPagesOf({ db }, session)
     await recordAudit({ db }, session, 'senha', `Removeu a passkey “${removed.name}”.`)
     await tellOfFactor({ db, config: ctx.config }, session, 'passkey-removida', session.address)
@@ -31,16 +32,11 @@ export async function removePasskeys({ db }: WithDatabase, { workspaceId, accoun
   const { rows: removed } = await sql<{ name: string; digest: Buffer }>`
     delete from passkey where workspace_id = ${workspaceId} and account_id = ${accountId}
     returning name, digest`.execute(db)
-  await unlistPasskeys(
+  await unlistTokens(
     { db },
     removed.map(({ digest }) => digest),
   )
   return removed.map(({ name }) => name)
-}
-
-/** Takes passkeys, by their digests, out of the directory. `ctx.db` is a transaction inside their workspace. */
-export async function unlistPasskeys({ db }: WithDatabase, digests: readonly Buffer[]): Promise<void> {
-  await sql`delete from token_directory where token_hash = any (${digests}::bytea[])`.execute(db)
 }
 
 interface Passkey {

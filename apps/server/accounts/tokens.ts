@@ -23,3 +23,8 @@ export async function listToken(
     insert into token_directory (token_hash, workspace_id, kept_until) values (${tokenHash(token)}, ${workspaceId}, ${keptUntil})
     on conflict (token_hash) do update set kept_until = excluded.kept_until`.execute(db)
 }
+
+/** Takes tokens, by their hashes, out of the directory. `ctx.db` is a transaction inside their workspace. */
+export async function unlistTokens({ db }: WithDatabase, hashes: readonly Buffer[]): Promise<void> {
+  await sql`delete from token_directory where token_hash = any (${hashes}::bytea[])`.execute(db)
+}

@@ -7,6 +7,7 @@ import { recordAudit } from './audit/audit.ts'
 import { removePasskeys } from './passkeys.ts'
 import { inEachPlace, type Place } from './places.ts'
 import { removeSecondFactor } from './second-factor.ts'
+import { unlistTokens } from './tokens.ts'
 
 // Besides the password: passkeys, the API keys that the account has made, and what it has sent to others by itself.
 
@@ -135,9 +136,9 @@ export async function endCalendar(
     delete from calendar_feed
      where workspace_id = ${workspaceId} and account_id = ${accountId}
        and kind = coalesce(${kind ?? null}::int, kind) returning token_hash`.execute(db)
-  const hashes = ended.map(({ token_hash }) => token_hash)
-  await sql`
-    delete from token_directory where workspace_id = ${workspaceId}
-     and token_hash = any (${hashes}::bytea[])`.execute(db)
+  await unlistTokens(
+    { db },
+    ended.map(({ token_hash }) => token_hash),
+  )
   return ended.length > 0
 }

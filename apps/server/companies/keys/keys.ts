@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 import { recordAudit } from '../../accounts/audit/audit.ts'
 import { nameOfAuthor } from '../../accounts/authors.ts'
 import { findRecipient } from '../../accounts/email-proof.ts'
-import { listToken, tokenHash } from '../../accounts/tokens.ts'
+import { listToken, tokenHash, unlistTokens } from '../../accounts/tokens.ts'
 import type { WithConfig, WithDatabase } from '../../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -126,10 +126,10 @@ async function forget({ db }: WithDatabase, workspaceId: number, id: number | nu
                     where workspace_id = ${workspaceId} and token_hash is not null and (${id}::int is null or id = ${id}))
     update api_key k set token_hash = null from ended where k.workspace_id = ${workspaceId} and k.id = ended.id
     returning ended.token_hash as hash`.execute(db)
-  if (rows.length === 0) return
-  const hashes = rows.map(({ hash }) => hash)
-  await sql`
-    delete from token_directory where workspace_id = ${workspaceId} and token_hash = any (${hashes})`.execute(db)
+  await unlistTokens(
+    { db },
+    rows.map(({ hash }) => hash),
+  )
 }
 
 // Changes of the keys of a workspace take turns.
@@ -158,40 +158,34 @@ async function getKey({ db }: WithDatabase, workspaceId: number, publicId: strin
   return rows[0]
 }
 
+type FoundKey = Pick<
+  Session,
+  'workspaceId' | 'workspacePublicId' | 'accountId' | 'accountName' | 'publicId' | 'scopes' | 'companies'
+> & { expiresAt: Date | null }
+
 /** How the server lets keys in: see docs/decisions/0037-api-keys.md. */
 export const keys: Keys = {
   find: async ({ db }, token, caller) => {
-    const { rows } = await sql<{
-      workspaceId: number
-      workspacePublicId: string
-      accountId: number
-      accountName: string
-      publicId: string
-      scopes: string[]
-      companies: number[] | null
-      expiresAt: Date | null
-    }>`
+    const { rows } = await sql<FoundKey>`
       select workspace_id as "workspaceId", workspace_public_id as "workspacePublicId", key_id as "accountId", author as "accountName",
              key_public_id as "publicId", scopes, company_ids as companies, expires_at as "expiresAt"
         from key_for_token(${tokenHash(token)})`.execute(db)
     const [found] = rows
-    return (
-      (found && {
-        ...found,
-        expiresAt: found.expiresAt ?? new Date(8.64e15),
-        shared: false,
-        // Scopes limit a program, not the role.
-        role: 'administrador',
-        home: { workspaceId: found.workspaceId, accountId: found.accountId },
-        lacksFactor: false,
-        isAccessOver: false,
-        // Programs cannot prove themselves again: the key's author did so when making it.
-        provedLately: true,
-        token,
-        address: caller.address,
-      }) ??
-      null
-    )
+    if (!found) return null
+    return {
+      ...found,
+      expiresAt: found.expiresAt ?? new Date(8.64e15),
+      shared: false,
+      // Scopes limit a program, not the role.
+      role: 'administrador',
+      home: { workspaceId: found.workspaceId, accountId: found.accountId },
+      lacksFactor: false,
+      isAccessOver: false,
+      // Programs cannot prove themselves again: the key's author did so when making it.
+      provedLately: true,
+      token,
+      address: caller.address,
+    }
   },
   note: noteCall,
 }
