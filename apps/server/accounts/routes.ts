@@ -1,31 +1,4 @@
-import {
-  addPasskey,
-  beginPasskey,
-  beginSecondFactor,
-  challengePasskey,
-  changeEmail,
-  changePassword,
-  checkRecovery,
-  confirmEmail,
-  confirmSecondFactor,
-  dropEmailChange,
-  dropSecondFactor,
-  endSessions,
-  getAccount,
-  health,
-  listSessions,
-  login,
-  loginByPasskey,
-  logout,
-  proveIdentity,
-  removePasskey,
-  renewRecoveryCodes,
-  requestRecovery,
-  resendConfirmation,
-  signUp,
-  updateAccount,
-  updatePassword,
-} from '@vigia/contract/accounts'
+import * as contract from '@vigia/contract/accounts'
 import { listWorkspaces, switchWorkspace } from '@vigia/contract/team'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
@@ -44,25 +17,25 @@ import * as sessions from './sessions.ts'
 import * as webauthn from './webauthn.ts'
 
 export const accountRoutes = (findPublicIds: accounts.FindPublicIds) => [
-  handle(health, 'waiting', async (ctx) => {
+  handle(contract.health, 'waiting', async (ctx) => {
     await requireReady(ctx)
     return { data: { status: 'ok' as const, versao: 'v1.0' } }
   }),
 
-  handle(signUp, async (ctx, { body, caller }) => {
+  handle(contract.signUp, async (ctx, { body, caller }) => {
     const { nome, email, senha, celular, tipoPlano } = body
     await accounts.signUp(ctx, { name: nome, email, password: senha, phone: celular, plan: tipoPlano }, caller)
     return { data: null, message: 'Conta criada com sucesso! Faça login para continuar.' }
   }),
 
-  handle(login, async (ctx, { body, caller }) => {
+  handle(contract.login, async (ctx, { body, caller }) => {
     const credentials = { email: body.email, password: body.senha, code: body.codigo }
     const opened = await sessions.logIn(ctx, credentials, caller)
     if (!opened) throw new AppError('unauthenticated', 'Credenciais inválidas.')
     return { data: { token: opened.token, wsId: opened.workspacePublicId }, message: 'Login realizado com sucesso!' }
   }),
 
-  handle(proveIdentity, async (ctx, { body, session }) => {
+  handle(contract.proveIdentity, async (ctx, { body, session }) => {
     if (body.passkey) {
       await webauthn.requirePasskey(ctx, atHome(session), body.passkey)
       await sessions.noteProof(ctx, session, { withFactor: true })
@@ -70,19 +43,19 @@ export const accountRoutes = (findPublicIds: accounts.FindPublicIds) => [
     return { data: null, message: 'Confirmado. Vale por dez minutos nesta sessão.' }
   }),
 
-  handle(challengePasskey, async (ctx) => ({ data: await webauthn.challengeForPasskey(ctx) })),
+  handle(contract.challengePasskey, async (ctx) => ({ data: await webauthn.challengeForPasskey(ctx) })),
 
-  handle(loginByPasskey, async (ctx, { body, caller }) => {
+  handle(contract.loginByPasskey, async (ctx, { body, caller }) => {
     const { token, workspacePublicId, email } = await webauthn.logInWithPasskey(ctx, body.resposta, caller)
     return { data: { token, wsId: workspacePublicId, email }, message: 'Login realizado com sucesso!' }
   }),
 
-  handle(beginPasskey, async (ctx, { session }) => {
+  handle(contract.beginPasskey, async (ctx, { session }) => {
     await sessions.requireShownFactor(ctx, session)
     return { data: await webauthn.challengeForRegistration(ctx, atHome(session)) }
   }),
 
-  handle(addPasskey, async (ctx, { body, session }) => {
+  handle(contract.addPasskey, async (ctx, { body, session }) => {
     await sessions.requireShownFactor(ctx, session)
     await webauthn.addPasskey(ctx, atHome(session), body.nome, body.resposta)
     // Creating a passkey has just shown the device.
@@ -90,31 +63,31 @@ export const accountRoutes = (findPublicIds: accounts.FindPublicIds) => [
     return { data: null, message: 'Passkey cadastrada. Da próxima vez, entre com ela.' }
   }),
 
-  handle(removePasskey, async (ctx, { body, session }) => {
+  handle(contract.removePasskey, async (ctx, { body, session }) => {
     await sessions.requireShownFactor(ctx, session)
     await passkeys.removePasskey(ctx, atHome(session), body.idPasskey)
     return { data: null, message: 'Passkey removida. Apague-a também no aparelho.' }
   }),
 
-  handle(beginSecondFactor, async (ctx, { session }) => {
+  handle(contract.beginSecondFactor, async (ctx, { session }) => {
     await sessions.requireShownFactor(ctx, session)
     const { secret, uri } = await secondFactor.beginSecondFactor(ctx, atHome(session))
     return { data: { segredo: secret, endereco: uri } }
   }),
 
-  handle(confirmSecondFactor, async (ctx, { body, session }) => {
+  handle(contract.confirmSecondFactor, async (ctx, { body, session }) => {
     await sessions.requireShownFactor(ctx, session)
     const codigos = await secondFactor.confirmSecondFactor(ctx, atHome(session), body.codigo)
     await sessions.noteProof(ctx, session, { withFactor: true })
     return { data: { codigos }, message: 'Verificação em duas etapas ligada. Guarde os códigos de recuperação.' }
   }),
 
-  handle(renewRecoveryCodes, async (ctx, { session }) => {
+  handle(contract.renewRecoveryCodes, async (ctx, { session }) => {
     const codigos = await secondFactor.renewRecoveryCodes(ctx, atHome(session))
     return { data: { codigos }, message: 'Códigos novos gerados. Os anteriores deixaram de valer.' }
   }),
 
-  handle(dropSecondFactor, async (ctx, { session }) => {
+  handle(contract.dropSecondFactor, async (ctx, { session }) => {
     const person = atHome(session)
     const wasOn = await inWorkspace(ctx, person.workspaceId, (ctx) =>
       secondFactor.dropSecondFactor(ctx, person, person),
@@ -130,14 +103,14 @@ export const accountRoutes = (findPublicIds: accounts.FindPublicIds) => [
     return { data: { token, wsId: workspacePublicId } }
   }),
 
-  handle(logout, async (ctx, { session }) => {
+  handle(contract.logout, async (ctx, { session }) => {
     await sessions.logOut(ctx, session)
     return { data: null, message: 'Sessão encerrada.' }
   }),
 
-  handle(listSessions, async (ctx, { session }) => ({ data: await sessions.listSessions(ctx, session) })),
+  handle(contract.listSessions, async (ctx, { session }) => ({ data: await sessions.listSessions(ctx, session) })),
 
-  handle(endSessions, async (ctx, { body, session }) => {
+  handle(contract.endSessions, async (ctx, { body, session }) => {
     const ended = await sessions.endSessions(ctx, session, body.idSessao)
     const message =
       ended === 0
@@ -148,42 +121,44 @@ export const accountRoutes = (findPublicIds: accounts.FindPublicIds) => [
     return { data: { encerradas: ended }, message }
   }),
 
-  handle(requestRecovery, async (ctx, { body, caller }) => {
+  handle(contract.requestRecovery, async (ctx, { body, caller }) => {
     await recovery.requestRecovery(ctx, body.email, caller)
     return { data: null, message: 'Iremos enviar um email de recuperação de senha!' }
   }),
 
-  handle(checkRecovery, async (ctx, { params }) => {
+  handle(contract.checkRecovery, async (ctx, { params }) => {
     const { expiresAt } = await links.getLink(ctx, recovery.passwordLink, params.token)
     return { data: { validoAte: expiresAt.toISOString() } }
   }),
 
-  handle(updatePassword, async (ctx, { body, caller }) => {
+  handle(contract.updatePassword, async (ctx, { body, caller }) => {
     await recovery.updatePassword(ctx, body.urlAcesso, body.senha, caller)
     return { data: null, message: 'Senha atualizada com sucesso! Faça o login com sua nova senha.' }
   }),
 
-  handle(getAccount, async (ctx, { session }) => ({ data: await accounts.getAccount(ctx, session, findPublicIds) })),
+  handle(contract.getAccount, async (ctx, { session }) => ({
+    data: await accounts.getAccount(ctx, session, findPublicIds),
+  })),
 
-  handle(updateAccount, async (ctx, { body, session }) => {
+  handle(contract.updateAccount, async (ctx, { body, session }) => {
     await accounts.updateAccount(ctx, atHome(session), { name: body.nome, phone: body.celular })
     return { data: null, message: 'Dados atualizados.' }
   }),
 
-  handle(changeEmail, async (ctx, { body, session, caller }) => {
+  handle(contract.changeEmail, async (ctx, { body, session, caller }) => {
     const { email, senhaAtual } = body
     await emailChange.requestEmailChange(ctx, atHome(session), { email, password: senhaAtual }, caller)
     const message = `Enviamos um link para ${email}. O e-mail da conta muda quando ele for confirmado, em até 24 horas.`
     return { data: null, message }
   }),
 
-  handle(dropEmailChange, async (ctx, { session }) => {
+  handle(contract.dropEmailChange, async (ctx, { session }) => {
     const dropped = await emailChange.dropEmailChange(ctx, atHome(session))
     const message = dropped ? 'A troca de e-mail não será feita.' : 'Não há troca de e-mail pedida. Nada foi alterado.'
     return { data: null, message }
   }),
 
-  handle(confirmEmail, async (ctx, { body, caller }) => {
+  handle(contract.confirmEmail, async (ctx, { body, caller }) => {
     if (await links.isLink(ctx, emailChange.newEmailLink, body.urlAcesso)) {
       const email = await emailChange.changeEmail(ctx, body.urlAcesso, caller)
       return { data: null, message: `E-mail trocado: a partir de agora você entra com ${email}.` }
@@ -192,7 +167,7 @@ export const accountRoutes = (findPublicIds: accounts.FindPublicIds) => [
     return { data: null, message: 'E-mail confirmado. A conta já pode guardar certificados digitais.' }
   }),
 
-  handle(resendConfirmation, async (ctx, { session, caller }) => {
+  handle(contract.resendConfirmation, async (ctx, { session, caller }) => {
     const email = await confirmation.resendConfirmation(ctx, atHome(session), caller)
     const message =
       email === null
@@ -201,7 +176,7 @@ export const accountRoutes = (findPublicIds: accounts.FindPublicIds) => [
     return { data: null, message }
   }),
 
-  handle(changePassword, async (ctx, { body, session }) => {
+  handle(contract.changePassword, async (ctx, { body, session }) => {
     await passwords.changePassword(ctx, atHome(session), body.senhaAtual, body.senha)
     return { data: null, message: 'Senha atualizada com sucesso! As outras sessões foram encerradas.' }
   }),

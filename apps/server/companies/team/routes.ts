@@ -1,54 +1,42 @@
-import {
-  acceptInvitation,
-  changeMember,
-  getInvitation,
-  getTeam,
-  invite,
-  joinWorkspace,
-  leaveWorkspace,
-  removeMember,
-  resendInvitation,
-  updateWorkspace,
-  withdrawInvitation,
-} from '@vigia/contract/team'
+import * as contract from '@vigia/contract/team'
 import { handle } from '../../platform/http/http.ts'
 import * as invitations from './invitations.ts'
 import * as team from './team.ts'
 
 export const teamRoutes = [
-  handle(getTeam, async (ctx, { session }) => ({ data: await team.getTeam(ctx, session) })),
+  handle(contract.getTeam, async (ctx, { session }) => ({ data: await team.getTeam(ctx, session) })),
 
-  handle(updateWorkspace, async (ctx, { body, session }) => {
+  handle(contract.updateWorkspace, async (ctx, { body, session }) => {
     await team.changeWorkspace(ctx, session, { name: body.nome, requiresFactor: body.exigeSegundoFator })
     return { data: null, message: 'Workspace atualizado.' }
   }),
 
-  handle(invite, async (ctx, { body, session }) => {
+  handle(contract.invite, async (ctx, { body, session }) => {
     const idConvite = await invitations.invite(ctx, session, { email: body.email, ...toChoice(body) })
     return { data: { idConvite }, message: `Convite enviado a ${body.email}. O link vale por sete dias.` }
   }),
 
-  handle(resendInvitation, async (ctx, { body, session }) => {
+  handle(contract.resendInvitation, async (ctx, { body, session }) => {
     await invitations.resend(ctx, session, body.idConvite)
     return { data: null, message: 'Convite enviado de novo. O link anterior não vale mais.' }
   }),
 
-  handle(withdrawInvitation, async (ctx, { body, session }) => {
+  handle(contract.withdrawInvitation, async (ctx, { body, session }) => {
     await invitations.withdraw(ctx, session, body.idConvite)
     return { data: null, message: 'Convite cancelado: o link não vale mais.' }
   }),
 
-  handle(changeMember, async (ctx, { body, session }) => {
+  handle(contract.changeMember, async (ctx, { body, session }) => {
     await team.changeMember(ctx, session, body.idPessoa, toChoice(body))
     return { data: null, message: 'Mudança feita. Ela já vale.' }
   }),
 
-  handle(removeMember, async (ctx, { body, session }) => {
+  handle(contract.removeMember, async (ctx, { body, session }) => {
     await team.removeMember(ctx, session, body.idPessoa)
     return { data: null, message: 'A pessoa não entra mais neste workspace.' }
   }),
 
-  handle(leaveWorkspace, async (ctx, { session }) => {
+  handle(contract.leaveWorkspace, async (ctx, { session }) => {
     const isGone = await team.leave(ctx, session)
     const message = isGone
       ? 'Você saiu, e a sua conta foi apagada: não havia outro workspace com ela.'
@@ -56,17 +44,17 @@ export const teamRoutes = [
     return { data: null, message }
   }),
 
-  handle(getInvitation, async (ctx, { params }) => {
+  handle(contract.getInvitation, async (ctx, { params }) => {
     const { workspaceId, ...shown } = await invitations.openInvitation(ctx, params.token)
     return { data: shown }
   }),
 
-  handle(acceptInvitation, async (ctx, { body, caller }) => {
+  handle(contract.acceptInvitation, async (ctx, { body, caller }) => {
     await invitations.acceptWithNewAccount(ctx, { link: body.convite, name: body.nome, password: body.senha }, caller)
     return { data: null, message: 'Convite aceito! Faça login para continuar.' }
   }),
 
-  handle(joinWorkspace, async (ctx, { body, session, caller }) => {
+  handle(contract.joinWorkspace, async (ctx, { body, session, caller }) => {
     const { token, workspacePublicId } = await invitations.acceptWithSession(ctx, session, body.convite, caller)
     return { data: { token, wsId: workspacePublicId }, message: 'Convite aceito.' }
   }),
