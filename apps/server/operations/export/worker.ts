@@ -14,9 +14,9 @@ import { noteExported } from '../../documents/workflow/remarks.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
 import { inWorkspace, limitTo, readWorkspace } from '../../platform/database.ts'
 import { holdJob, type Job, type JobKind } from '../../platform/jobs/jobs.ts'
-import { LeaseLost } from '../../platform/jobs/loop.ts'
+import { LeaseLost, repeat } from '../../platform/jobs/loop.ts'
+import type { Logger } from '../../platform/log.ts'
 import { announce } from '../../platform/outbox.ts'
-import { pause } from '../../platform/pause.ts'
 import { serviceOf } from '../../platform/service.ts'
 import { leavingFiles } from './leaving-files.ts'
 
@@ -77,7 +77,8 @@ async function makeExport(ctx: Context, order: Order, job: Job, signal: AbortSig
   const shown = companies ? { ...ctx, db: limitTo(ctx.limited!, companies, ctx.db) } : ctx
   try {
     const taken: bigint[] = []
-    await storeAll(file, (ended) => contentOf(shown, order, tally, taken, ended), signal)
+    // When this process ends, another one begins anew.
+    await storeAll(file, contentOf(shown, order, tally, taken, signal), ctx.log, signal)
     await noteTaken(shown, order, taken)
     const printed = request.contents !== null || tally.pdf > 0
     await file.finish({ state: printed ? 'ready' : 'failed', problem: missingText(tally) })
@@ -108,41 +109,6 @@ async function noteTaken(
   } catch (err) {
     ctx.log.error({ err, workspaceId, export: String(id) }, 'what an export took out was not written down')
   }
-}
-
-// When this process ends, another one begins anew.
-async function storeAll(
-  file: FileInTheMaking,
-  make: (ended: AbortSignal) => AsyncIterable<Uint8Array>,
-  signal: AbortSignal,
-): Promise<void> {
-  // Nothing more is read for a file that cannot be stored, or that another process has taken over.
-  const stop = new AbortController()
-  const bytes = make(AbortSignal.any([signal, stop.signal]))[Symbol.asyncIterator]()
-  try {
-    for (;;) {
-      const next = bytes.next()
-      // A spreadsheet has no bytes until its last row, which may be minutes.
-      while (!(await isSettled(next, partMs))) await file.keep()
-      const { value, done } = await next
-      if (done) return
-      await file.add(value, signal)
-    }
-  } finally {
-    stop.abort()
-    await bytes.return?.().catch(() => {})
-  }
-}
-
-// Whether it is over within `ms`, well or not.
-async function isSettled(work: Promise<unknown>, ms: number): Promise<boolean> {
-  const waiting = new AbortController()
-  const settled = work.then(
-    () => true,
-    () => true,
-  )
-  const late = pause(ms, waiting.signal).then(() => false)
-  return Promise.race([settled, late]).finally(() => waiting.abort())
 }
 
 function contentOf(
@@ -203,9 +169,20 @@ function unreadableLines({ total, files }: { total: number; files: readonly Unre
   return more > 0 ? [...lines, `E mais ${formatCount(more, 'arquivo', 'arquivos')} que não pudemos ler.`] : lines
 }
 
+async function storeAll(
+  file: FileInTheMaking,
+  content: AsyncIterable<Uint8Array>,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  // A spreadsheet has no bytes until its last row, which may be minutes.
+  await using _ = repeat(partMs, file.report, log)
+  for await (const bytes of content) await file.add(bytes, signal)
+}
+
 interface FileInTheMaking {
-  /** Reports progress, and fails when the export is not wanted any more. */
-  keep(): Promise<void>
+  /** Reports progress. */
+  report(): Promise<void>
   add(bytes: Uint8Array, signal: AbortSignal): Promise<void>
   finish(end: { state: 'ready' | 'failed'; problem: string | null }): Promise<void>
 }
@@ -239,7 +216,10 @@ function startFile(ctx: Context, order: Order, job: Job, tally: Tally): FileInTh
     storedAt = performance.now()
   }
   return {
-    keep: () => inWorkspace(ctx, workspaceId, (ctx) => change(ctx)),
+    report: () =>
+      inWorkspace(ctx, workspaceId, (ctx) => change(ctx)).catch((error: unknown) => {
+        if (!(error instanceof LeaseLost)) throw error
+      }),
     async add(bytes, signal) {
       signal.throwIfAborted()
       waiting.push(bytes)
