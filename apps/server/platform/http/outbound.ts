@@ -81,7 +81,9 @@ async function reach<T>(
   const patience = AbortSignal.timeout(patienceMs)
   const signal = stop ? AbortSignal.any([patience, stop]) : patience
   try {
-    return await read(await request(url, sending, signal, isExempt ? undefined : resolvePublic))
+    const response = await request(url, sending, signal, isExempt ? undefined : resolvePublic)
+    using _ = { [Symbol.dispose]: () => void response.destroy() }
+    return await read(response)
   } catch (cause) {
     if (cause instanceof OutboundError) throw cause
     if (patience.aborted) throw new OutboundError('too-slow', url.host, { cause })
@@ -108,28 +110,26 @@ function request(
 }
 
 async function readBeginning(response: IncomingMessage): Promise<OutsideAnswer> {
-  using _ = { [Symbol.dispose]: () => void response.destroy() }
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of response) {
-    chunks.push(chunk)
-    size += chunk.length
-    if (size >= answerBytesMax) break
-  }
-  const text = Buffer.concat(chunks).subarray(0, answerBytesMax).toString()
+  const text = (await readBytes(response, answerBytesMax)).subarray(0, answerBytesMax).toString()
   // PostgreSQL takes no NUL.
   return { status: response.statusCode!, text: text.replaceAll('\0', '') }
 }
 
 async function readBody(response: IncomingMessage): Promise<Buffer> {
-  using _ = { [Symbol.dispose]: () => void response.destroy() }
   if (response.statusCode !== 200) throw new OutboundError('refused', `status ${response.statusCode}`)
+  const body = await readBytes(response, bytesMax)
+  if (body.length > bytesMax) throw new OutboundError('too-large', `more than ${bytesMax} bytes`)
+  return body
+}
+
+// Reads until there are more than `max` bytes.
+async function readBytes(response: IncomingMessage, max: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of response) {
-    size += chunk.length
-    if (size > bytesMax) throw new OutboundError('too-large', `more than ${bytesMax} bytes`)
     chunks.push(chunk)
+    size += chunk.length
+    if (size > max) break
   }
   return Buffer.concat(chunks)
 }
