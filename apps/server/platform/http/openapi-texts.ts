@@ -14,22 +14,9 @@ const answerChoices = ({ name, answers }: Family) =>
 const switchCodes = ['true', 'false', '1', '0', 'on', 'off']
 
 /** The codes that a field takes, where the schema does not say so. */
-export const fieldCodes: Record<string, readonly (string | number)[]> = {
-  TipoDFe: familyCodes,
-  tipoDFe: familyCodes,
-  SincronizacaoAutomatica: switchCodes,
-  'ConfiguracoesNfe.ManifestarCienciaAutomaticamente': switchCodes,
-  'ConfiguracoesNfe.Emitente': switchCodes,
-  'ConfiguracoesNfe.Destinatario': switchCodes,
-  'ConfiguracoesNfe.Transportador': switchCodes,
-  'ConfiguracoesNfe.Terceiro': switchCodes,
-  'ConfiguracoesCte.Emitente': switchCodes,
-  'ConfiguracoesCte.Remetente': switchCodes,
-  'ConfiguracoesCte.Destinatario': switchCodes,
-  'ConfiguracoesCte.Expedidor': switchCodes,
-  'ConfiguracoesCte.Recebedor': switchCodes,
-  'ConfiguracoesCte.Tomador': switchCodes,
-  'ConfiguracoesCte.Terceiro': switchCodes,
+export function fieldCodes(name: string): readonly (string | number)[] | undefined {
+  if (name === 'TipoDFe' || name === 'tipoDFe') return familyCodes
+  return /^(SincronizacaoAutomatica$|Configuracoes(Nfe|Cte)\.)/.test(name) ? switchCodes : undefined
 }
 
 /** The text of each field; every field of a request has one, and a test checks it. */

@@ -191,7 +191,7 @@ function tidy(schema: unknown): unknown {
 function describeProperties(properties: Record<string, unknown>): Json {
   return Object.fromEntries(
     Object.entries(properties).map(([name, property]) => {
-      const [description, codes] = [fieldTexts[name], fieldCodes[name]]
+      const [description, codes] = [fieldTexts[name], fieldCodes(name)]
       const schema = codes ? { type: typeof codes[0], enum: codes } : (tidy(property) as Json)
       return [name, { ...(description ? { description } : {}), ...schema }]
     }),

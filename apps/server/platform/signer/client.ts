@@ -2,7 +2,8 @@ import { request as httpRequest, type IncomingMessage, type RequestOptions } fro
 import { buffer } from 'node:stream/consumers'
 import type { Connection, HttpResponse } from '@vigia/sefaz/connection'
 import { SefazError, UnsentError } from '@vigia/sefaz/error'
-import { type CallName, type Calls, HandleGone, type RelayHead, readError } from './messages.ts'
+import { HandleGone, type RelayHead, readError } from './messages.ts'
+import type { Calls } from './server.ts'
 import type { OpenedCertificate, Signer } from './signer.ts'
 
 /** The signer does not respond; nothing was done. */
@@ -26,10 +27,10 @@ export function connectSigner(socketPath: string, { answerMs }: { answerMs: numb
     clearInterval(timer)
     timer = undefined
   }
-  const call = async <Name extends CallName>(
+  const call = async <Name extends keyof Calls>(
     name: Name,
-    input: Calls[Name]['input'],
-  ): Promise<Calls[Name]['output']> => {
+    input: Parameters<Calls[Name]>[0],
+  ): Promise<Awaited<ReturnType<Calls[Name]>>> => {
     const { status, bytes } = await exchange({ socketPath, path: `/${name}` }, JSON.stringify(input)).catch(
       (cause: unknown) => {
         noteDown()

@@ -3,28 +3,6 @@ import { EventError } from '@vigia/sefaz/events'
 import { InstallationError } from '../installation.ts'
 import { UnreadableCertificate, UnwantedEvent } from './signer.ts'
 
-/** The calls of the socket: `POST /<name>` with JSON; the authority is asked by `relay`, see server.ts. */
-export interface Calls {
-  check: { input: Record<string, never>; output: Record<string, never> }
-  tokensKey: { input: Record<string, never>; output: { key: string } }
-  seal: {
-    input: { workspaceId: number; companyId: number; privateKey: string }
-    output: { sealed: string; keyId: string }
-  }
-  open: {
-    input: { workspaceId: number; certificateId: number; use: { service: string; purpose: string } }
-    output: { opened: { handle: string; id: number; pem: string; validTo: string } | null }
-  }
-  connect: { input: { handle: string }; output: Record<string, never> }
-  sign: {
-    input: { handle: string; details: Record<string, unknown> }
-    output: { signed: { id: string; xml: string; tpEvento: number; chave: string; nSeqEvento: number } }
-  }
-  release: { input: { handle: string }; output: Record<string, never> }
-}
-
-export type CallName = keyof Calls
-
 /** Header of a `relay` call; the message itself is the body. */
 export interface RelayHead {
   handle: string

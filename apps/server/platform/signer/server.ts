@@ -5,8 +5,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Connection } from '@vigia/sefaz/connection'
 import { LRUCache } from 'lru-cache'
 import { InstallationError } from '../installation.ts'
-import { type CallName, type Calls, HandleGone, type RelayHead, writeError } from './messages.ts'
-import type { EventDetails, OpenedCertificate, Signer } from './signer.ts'
+import { HandleGone, type RelayHead, writeError } from './messages.ts'
+import type { CertificateUse, EventDetails, OpenedCertificate, Signer } from './signer.ts'
 
 /** Age at which an opened certificate is closed, so that its purpose is recorded again; a capture turn with its pauses is shorter. */
 const lifeMs = 60 * 60_000
@@ -19,7 +19,51 @@ interface Entry {
   connection?: Connection
 }
 
-type Handlers = { [Name in CallName]: (input: Calls[Name]['input']) => Promise<Calls[Name]['output']> }
+/** The calls of the socket, `POST /<name>` with JSON; the authority is asked by `relay`. */
+export type Calls = ReturnType<typeof callsOf>
+
+function callsOf(signer: Signer, entries: LRUCache<string, Entry>, entryOf: (handle: string) => Entry) {
+  return {
+    async check(_: object) {
+      await signer.check()
+      return {}
+    },
+    async tokensKey(_: object) {
+      return { key: (await signer.tokensKey()).toString('base64') }
+    },
+    async seal(of: { workspaceId: number; companyId: number; privateKey: string }) {
+      const { sealed, keyId } = await signer.seal(of.workspaceId, of.companyId, of.privateKey)
+      return { sealed: sealed.toString('base64'), keyId }
+    },
+    async open({
+      workspaceId,
+      certificateId,
+      use,
+    }: {
+      workspaceId: number
+      certificateId: number
+      use: CertificateUse
+    }) {
+      const opened = await signer.open(workspaceId, certificateId, use)
+      if (!opened) return { opened: null }
+      const handle = randomUUID()
+      entries.set(handle, { opened })
+      return { opened: { handle, id: opened.id, pem: opened.pem, validTo: opened.validTo.toISOString() } }
+    },
+    async connect({ handle }: { handle: string }) {
+      const entry = entryOf(handle)
+      entry.connection ??= await entry.opened.connect()
+      return {}
+    },
+    async sign({ handle, details }: { handle: string; details: Omit<EventDetails, 'id'> & { id: string } }) {
+      return { signed: await entryOf(handle).opened.sign({ ...details, id: BigInt(details.id) }) }
+    },
+    async release({ handle }: { handle: string }) {
+      entries.delete(handle)
+      return {}
+    },
+  }
+}
 
 /** Serves `signer` on a Unix socket with the permissions `mode`; whichever process opens it may call. */
 export async function serveSigner(signer: Signer, path: string, mode: number): Promise<AsyncDisposable> {
@@ -33,38 +77,8 @@ export async function serveSigner(signer: Signer, path: string, mode: number): P
     if (entry) return entry
     throw new HandleGone('the certificate is not open any more')
   }
-  const handlers: Handlers = {
-    async check() {
-      await signer.check()
-      return {}
-    },
-    tokensKey: async () => ({ key: (await signer.tokensKey()).toString('base64') }),
-    async seal({ workspaceId, companyId, privateKey }) {
-      const { sealed, keyId } = await signer.seal(workspaceId, companyId, privateKey)
-      return { sealed: sealed.toString('base64'), keyId }
-    },
-    async open({ workspaceId, certificateId, use }) {
-      const opened = await signer.open(workspaceId, certificateId, use)
-      if (!opened) return { opened: null }
-      const handle = randomUUID()
-      entries.set(handle, { opened })
-      return { opened: { handle, id: opened.id, pem: opened.pem, validTo: opened.validTo.toISOString() } }
-    },
-    async connect({ handle }) {
-      const entry = entryOf(handle)
-      entry.connection ??= await entry.opened.connect()
-      return {}
-    },
-    async sign({ handle, details }) {
-      const wanted = { ...details, id: BigInt(String(details.id)) } as EventDetails
-      return { signed: await entryOf(handle).opened.sign(wanted) }
-    },
-    async release({ handle }) {
-      entries.delete(handle)
-      return {}
-    },
-  }
-  const server = createServer((request, response) => void answer(handlers, request, response))
+  const calls = callsOf(signer, entries, entryOf)
+  const server = createServer((request, response) => void answer(calls, request, response))
   server.on('checkContinue', (request, response) => void relay(entryOf, request, response))
   await removeSocket(path)
   server.listen(path)
@@ -90,12 +104,12 @@ async function removeSocket(path: string): Promise<void> {
   )
 }
 
-async function answer(handlers: Handlers, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function answer(calls: Calls, request: IncomingMessage, response: ServerResponse): Promise<void> {
   try {
     const name = request.url?.slice(1) ?? ''
-    if (request.method !== 'POST' || !Object.hasOwn(handlers, name)) throw new Error(`no such call: ${name}`)
+    if (request.method !== 'POST' || !Object.hasOwn(calls, name)) throw new Error(`no such call: ${name}`)
     const input = JSON.parse(await bodyOf(request, inputBytesMax))
-    const output = await (handlers[name as CallName] as (input: unknown) => Promise<object>)(input)
+    const output = await (calls[name as keyof Calls] as (input: unknown) => Promise<object>)(input)
     respond(response, 200, output)
   } catch (error) {
     respond(response, 500, writeError(error))
