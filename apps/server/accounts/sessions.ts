@@ -370,7 +370,7 @@ export const stranger = 'Alguém sem login'
 export async function findSession({ db, config }: WithConfig, token: string, caller: Caller): Promise<Session | null> {
   const { rows } = await sql<Omit<Session, 'token' | 'address'> & { seenLongAgo: boolean }>`
     select workspace_id as "workspaceId", workspace_public_id as "workspacePublicId", account_id as "accountId",
-           account_name as "accountName", shared, role, company_ids as companies, lacks_factor as "lacksFactor", access_over as "isAccessOver",
+           account_name as "accountName", shared, role, company_ids as companies, lacks_factor as "lacksFactor", coalesce(access_until <= now(), false) as "isAccessOver", access_until as "accessUntil",
            json_build_object('workspaceId', home_workspace_id, 'accountId', home_account_id) as home, session_public_id as "publicId", expires_at as "expiresAt",
            proved_at > now() - interval '10 minutes' as "provedLately", seen_at <= now() - interval '1 hour' as "seenLongAgo"
       from session_for_token(${tokenHash(token)})`.execute(db)
@@ -420,36 +420,6 @@ export async function listSessions({ db }: WithDatabase, { home, shared, publicI
     })
     return open.sort((a, b) => Number(b.abertaEm) - Number(a.abertaEm) || (a.idSessao < b.idSessao ? -1 : 1))
   })
-}
-
-/** Rights of a session's person in its workspace. */
-export interface Access {
-  /** Null: without an end. */
-  until: Date | null
-  /** Null: all. */
-  companies: number[] | null
-  requiresFactor: boolean
-}
-
-/** Rights of sessions of a workspace, by public id; ended sessions are absent. */
-export async function findAccess(
-  { db }: WithDatabase,
-  workspaceId: number,
-  publicIds: readonly string[],
-): Promise<Map<string, Access>> {
-  const { rows } = await inWorkspace({ db }, workspaceId, ({ db }) =>
-    sql<Access & { id: string }>`
-      select s.public_id as id, a.access_until as until, w.requires_factor as "requiresFactor",
-             case when not a.all_companies then array(
-               select c.company_id from account_company c
-                where c.workspace_id = ${workspaceId}::int and c.account_id = a.id order by 1) end as companies
-        from session s
-        join account a on a.workspace_id = s.workspace_id and a.id = s.account_id
-        join workspace w on w.id = s.workspace_id
-       where s.workspace_id = ${workspaceId} and w.id = ${workspaceId}
-       and s.public_id = any (${publicIds}::uuid[])`.execute(db),
-  )
-  return new Map(rows.map(({ id, ...access }) => [id, access]))
 }
 
 /** Ends the session `publicId` of the person or, when none is named, all but the one that asks, in all their workspaces. Returns how many ended. */

@@ -1800,7 +1800,7 @@ begin
                 where p.workspace_id = d.workspace_id and p.digest = p_digest;
 end $$;
 
-create function session_for_token(p_token_hash bytea) returns TABLE(workspace_id int, workspace_public_id uuid, account_id int, account_name text, shared boolean, role text, company_ids int[], home_workspace_id int, home_account_id int, lacks_factor boolean, access_over boolean, session_public_id uuid, seen_at timestamptz, expires_at timestamptz, proved_at timestamptz) language plpgsql stable security definer set search_path to 'public', 'pg_temp'
+create function session_for_token(p_token_hash bytea) returns TABLE(workspace_id int, workspace_public_id uuid, account_id int, account_name text, shared boolean, role text, company_ids int[], home_workspace_id int, home_account_id int, lacks_factor boolean, access_until timestamptz, session_public_id uuid, seen_at timestamptz, expires_at timestamptz, proved_at timestamptz) language plpgsql stable security definer set search_path to 'public', 'pg_temp'
   as $$
 #variable_conflict use_column
 declare
@@ -1822,7 +1822,7 @@ begin
   return query select s.workspace_id, w.public_id, s.account_id, a.name, a.shared, a.role,
                       case when not a.all_companies then array(select c.company_id from account_company c
                                                                 where c.workspace_id = d.workspace_id and c.account_id = a.id order by 1) end,
-                      home_ws, home_id, requires and not shown, coalesce(a.access_until <= now(), false),
+                      home_ws, home_id, requires and not shown, a.access_until,
                       s.public_id, s.seen_at, s.expires_at, s.proved_at
                  from session s
                  join workspace w on w.id = s.workspace_id

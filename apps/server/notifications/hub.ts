@@ -1,10 +1,8 @@
-import { isDeepStrictEqual } from 'node:util'
 import { hubPath, hubWithoutEcho } from '@vigia/contract/workspace'
 import { type Client, createHub, type Hub } from '@vigia/signalr/hub'
 import { sql } from 'kysely'
 import { Gauge, Registry } from 'prom-client'
 import { sessionChannel } from '../accounts/session-ends.ts'
-import { type Access, findAccess } from '../accounts/sessions.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { doorLimits } from '../platform/http/door-limits.ts'
@@ -24,9 +22,7 @@ interface HubSession {
   counted: boolean
   /** Its page shows by itself what was done in its session. */
   withoutEcho: boolean
-  /** Rights of its person when the connection was opened. */
-  access: Access
-  /** Companies of `access`; null: all. */
+  /** Companies that its person sees; null: all. */
   companies: ReadonlySet<number> | null
 }
 
@@ -67,9 +63,7 @@ export function openHub(ctx: Context, databaseUrl: string, authenticate: Authent
     async authenticate(token, request) {
       const session = await sessionOf(ctx, token, rawCaller(ctx.config, request), authenticate)
       if (!session || session.lacksFactor || session.isAccessOver) return null
-      const { workspaceId, workspacePublicId, accountId, shared, newcomer, publicId: sessionId, expiresAt } = session
-      const access = (await findAccess(ctx, workspaceId, [sessionId])).get(sessionId)
-      if (!access) return null
+      const { workspaceId, workspacePublicId, accountId, shared, companies, publicId: sessionId } = session
       // The sessions of an account that many share are counted one by one.
       const key = shared ? `session ${sessionId}` : `account ${workspaceId}/${accountId}`
       const withoutEcho = new URL(request.url ?? '', 'http://hub').searchParams.get(hubWithoutEcho) === '1'
@@ -79,12 +73,11 @@ export function openHub(ctx: Context, databaseUrl: string, authenticate: Authent
           workspaceId,
           workspacePublicId,
           sessionId,
-          counted: shared || newcomer === true,
+          counted: shared || session.newcomer === true,
           withoutEcho,
-          access,
-          companies: access.companies && new Set(access.companies),
+          companies: companies && new Set(companies),
         },
-        expiresAt: Math.min(expiresAt.getTime(), access.until?.getTime() ?? Infinity),
+        expiresAt: Math.min(session.expiresAt.getTime(), session.accessUntil?.getTime() ?? Infinity),
       }
     },
     opened: (client) => audience.enter(client),
@@ -102,7 +95,8 @@ export function openHub(ctx: Context, databaseUrl: string, authenticate: Authent
     databaseUrl,
     {
       channels: [announcementChannel, sessionChannel],
-      listening: () => audience.lookUp(endSessions),
+      // Nobody knows what was notified while nothing was heard: pages come back, are looked up anew and get what they missed.
+      listening: () => void hub.disconnect(() => true, { allowReconnect: true }),
       heard(channel, payload) {
         if (channel === sessionChannel) endSessions(new Set([payload]))
         else audience.deliver(Number(payload.split('.', 1)[0]))
@@ -169,29 +163,6 @@ class Audience implements AsyncDisposable {
     if (!busy) this.#run(this.#deliverAll(workspaceId))
   }
 
-  /** After the listening connection was lost: reads announcements, ended sessions and changed rights. */
-  lookUp(endSessions: (ids: ReadonlySet<string>) => void): void {
-    for (const workspaceId of this.#connections.keys()) {
-      this.deliver(workspaceId)
-      this.#run(this.#endEnded(workspaceId, endSessions))
-    }
-  }
-
-  // Retries until it succeeds: otherwise an ended session would receive announcements as long as its page is open.
-  async #endEnded(workspaceId: number, endSessions: (ids: ReadonlySet<string>) => void): Promise<void> {
-    const connections = this.#connections.get(workspaceId)
-    if (this.#closing.signal.aborted || !connections) return
-    try {
-      const users = [...connections.values()].map(({ client }) => client.user)
-      const now = await findAccess(this.#ctx, workspaceId, [...new Set(users.map(({ sessionId }) => sessionId))])
-      const changed = users.filter(({ sessionId, access }) => !isDeepStrictEqual(now.get(sessionId), access))
-      endSessions(new Set(changed.map(({ sessionId }) => sessionId)))
-    } catch (error) {
-      setTimeout(() => this.#run(this.#endEnded(workspaceId, endSessions)), retryMs).unref()
-      throw error
-    }
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort()
     while (this.#running.size > 0) await Promise.all(this.#running)
@@ -211,7 +182,6 @@ class Audience implements AsyncDisposable {
         await this.#deliverOnce(workspaceId)
       } while (this.#delivering.get(workspaceId) && !this.#closing.signal.aborted)
     } catch (error) {
-      // Listening again looks everything up, unless it was never interrupted.
       setTimeout(() => this.deliver(workspaceId), retryMs).unref()
       throw error
     } finally {

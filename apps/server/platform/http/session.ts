@@ -26,6 +26,8 @@ export interface Session {
   lacksFactor: boolean
   /** The last day of the person in the workspace has gone. */
   isAccessOver: boolean
+  /** When it goes; null or absent: it has none. */
+  accessUntil?: Date | null
   /** Its account is used by many. */
   shared: boolean
   /** Names the session to its owner; the token opens it. */
