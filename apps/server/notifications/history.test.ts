@@ -6,7 +6,7 @@ import { useContext } from '../platform/database.testing.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { announce } from '../platform/outbox.ts'
 import { insertAccount, newWorkspace } from '../platform/testing.ts'
-import { noteRead, readHistory } from './history.ts'
+import { markRead, readHistory } from './history.ts'
 import { tell } from './notifications.ts'
 import { tellTogether } from './teller.ts'
 
@@ -41,16 +41,16 @@ test('each account reads what its workspace was told, page by page, and no other
   expect(pages.flat()).toEqual(Array.from({ length: 45 }, (_, n) => `${45 - n}`))
 
   const { announcements } = await readHistory(ctx, ana, null)
-  expect(await noteRead(ctx, ana, announcements[2]!.id)).toBe(true)
+  expect(await markRead(ctx, ana, announcements[2]!.id)).toBe(true)
   // An older page that is read later takes nothing back.
-  expect(await noteRead(ctx, ana, announcements[9]!.id)).toBe(true)
+  expect(await markRead(ctx, ana, announcements[9]!.id)).toBe(true)
   const mine = await readHistory(ctx, ana, null)
   expect(mine.unread).toBe(2)
   expect(mine.announcements.map(({ lido }) => lido)).toEqual([false, false, ...Array.from({ length: 18 }, () => true)])
   expect((await readHistory(ctx, beto, null)).unread).toBe(45)
 
   expect(await readHistory(ctx, stranger, null)).toEqual({ announcements: [], hasMore: false, unread: 0 })
-  expect(await noteRead(ctx, stranger, announcements[0]!.id)).toBe(false)
+  expect(await markRead(ctx, stranger, announcements[0]!.id)).toBe(false)
   await tellOf(office, ...Array.from({ length: unreadCountMax }, () => 'x'))
   expect((await readHistory(ctx, beto, null)).unread).toBe(unreadCountMax)
 })

@@ -1,9 +1,38 @@
-import { type listAnnouncements, unreadCountMax } from '@vigia/contract/workspace'
+import { listAnnouncements, readAnnouncements, unreadCountMax } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
-import type { WithDatabase } from '../platform/context.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
-import type { DataOf } from '../platform/http/http.ts'
+import { AppError } from '../platform/errors.ts'
+import { type DataOf, handle } from '../platform/http/http.ts'
 import type { Session } from '../platform/http/session.ts'
+
+export const notificationRoutes = [
+  handle(listAnnouncements, async (ctx, { query, session }) => {
+    const before = query.antesDe === undefined ? null : idOf(ctx, session.workspaceId, query.antesDe)
+    const { announcements, hasMore, unread } = await readHistory(ctx, session, before)
+    return {
+      data: {
+        items: announcements.map(({ id, ...one }) => ({ idAviso: ctx.ids.encode(session.workspaceId, id), ...one })),
+        temMais: hasMore,
+        naoLidos: unread,
+      },
+    }
+  }),
+
+  handle(readAnnouncements, async (ctx, { body, session }) => {
+    if (!(await markRead(ctx, session, idOf(ctx, session.workspaceId, body.ate)))) throw unknown()
+    return { data: null, message: 'Avisos marcados como lidos.' }
+  }),
+]
+
+function idOf({ ids }: Pick<Context, 'ids'>, workspaceId: number, text: string): bigint {
+  const id = ids.decode(workspaceId, text)
+  if (id === null) throw unknown()
+  return id
+}
+
+const unknown = () =>
+  new AppError('not-found', 'Este aviso não existe mais: eles são guardados por 30 dias. Abra os avisos de novo.')
 
 interface History {
   announcements: (Omit<DataOf<typeof listAnnouncements>['items'][number], 'idAviso'> & { id: bigint })[]
@@ -42,7 +71,7 @@ export async function readHistory(
 }
 
 /** Notes that an account has read an announcement and all older ones. Returns whether there is such an announcement. */
-export async function noteRead(ctx: WithDatabase, { workspaceId, accountId }: Reader, upTo: bigint): Promise<boolean> {
+export async function markRead(ctx: WithDatabase, { workspaceId, accountId }: Reader, upTo: bigint): Promise<boolean> {
   const { rows } = await inWorkspace(ctx, workspaceId, ({ db }) =>
     sql`
       insert into announcement_reading as r (workspace_id, account_id, read_up_to)

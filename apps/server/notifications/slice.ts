@@ -1,14 +1,13 @@
 import { slice } from '../slice.ts'
 import { changeRoutes, forgetChanges } from './changes/changes.ts'
+import { notificationRoutes } from './history.ts'
+import { lettersJob } from './letters/letters.ts'
 import { letterMails } from './letters/mails.ts'
 import { letterRoutes } from './letters/routes.ts'
-import { lettersJob } from './letters/worker.ts'
 import { forgetAnnouncements } from './notifications.ts'
-import { notificationRoutes } from './routes.ts'
-import { forgetDeliveries } from './webhooks/deliveries.ts'
+import { forgetDeliveries, webhookJobs } from './webhooks/deliveries.ts'
 import { webhookMails } from './webhooks/mails.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
-import { webhookJobs } from './webhooks/worker.ts'
 
 const hourMs = 3_600_000
 

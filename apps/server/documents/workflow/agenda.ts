@@ -17,6 +17,13 @@ export const agendaRoutes = [
   })),
 ]
 
+/** What a person reads of answers that are due. */
+export const dueWords: Record<Due['para'], { title: string; one: string; many: string }> = {
+  ciencia: { title: 'Ciência da Operação', one: 'nota', many: 'notas' },
+  manifestacao: { title: 'Resposta final', one: 'nota', many: 'notas' },
+  desacordo: { title: 'Prestação em Desacordo', one: 'CT-e', many: 'CT-e' },
+}
+
 interface DueRow {
   day: string
   answer: number

@@ -12,7 +12,7 @@ import { recordAudit } from '../../accounts/audit/audit.ts'
 import { createToken, listToken, tokenHash } from '../../accounts/tokens.ts'
 import { endCalendar } from '../../accounts/ways-in.ts'
 import { listCapturedCompanies } from '../../capture/state.ts'
-import { readDue } from '../../documents/workflow/agenda.ts'
+import { dueWords, readDue } from '../../documents/workflow/agenda.ts'
 import { readPayments } from '../../documents/workflow/installments.ts'
 import type { WithConfig, WithDatabase } from '../../platform/context.ts'
 import { beyondLimit, inWorkspace, readWorkspace } from '../../platform/database.ts'
@@ -126,12 +126,6 @@ async function findFeed({ db }: WithDatabase, token: string): Promise<Feed | nul
   return rows[0] ?? null
 }
 
-const kinds = {
-  ciencia: { title: 'Ciência da Operação', one: 'nota', many: 'notas' },
-  manifestacao: { title: 'Resposta final', one: 'nota', many: 'notas' },
-  desacordo: { title: 'Prestação em Desacordo', one: 'CT-e', many: 'CT-e' },
-}
-
 const readEventsOf = { prazos: readDeadlines, vencimentos: readPaymentEvents }
 
 async function readPaymentEvents(
@@ -178,7 +172,7 @@ async function readDeadlines(
   })
   return [
     ...due.map(({ dia, para, totalDeItens, valorTotal, totalDeEmpresas }) => {
-      const { title, one, many } = kinds[para]
+      const { title, one, many } = dueWords[para]
       const count = formatCount(totalDeItens, one, many)
       const of = `de ${formatCount(totalDeEmpresas, 'empresa', 'empresas')}`
       return event(dia, para, `${title}: ${count}`, `Último dia para ${count} ${of}, ${formatMoney(valorTotal)}.`)

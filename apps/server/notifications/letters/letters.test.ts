@@ -10,11 +10,10 @@ import { asOperator, inWorkspace, limitedRole, openDatabase } from '../../platfo
 import type { Job } from '../../platform/jobs/jobs.ts'
 import type { Letter } from '../../platform/mail/mail.ts'
 import { insertAccount, insertCompany, newWorkspace, testCaller, testSession } from '../../platform/testing.ts'
-import { keepChoice, nextMorning, queueLetters, scheduleReports } from './letters.ts'
+import { keepChoice, lettersJob, nextMorning, queueLetters, scheduleReports } from './letters.ts'
 import { letterMails } from './mails.ts'
 import { addMonthly } from './monthly.ts'
 import { letterRoutes } from './routes.ts'
-import { lettersJob } from './worker.ts'
 
 const { url, ctx } = await useContext({ PUBLIC_URL: 'https://vigia.example' })
 const limited = openDatabase(url, { role: limitedRole })

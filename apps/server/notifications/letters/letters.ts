@@ -1,12 +1,13 @@
 import type { AlertLetters, DeadlineLetters } from '@vigia/contract/letters'
 import { writeBrasiliaTime } from '@vigia/contract/text'
 import { type RawBuilder, sql } from 'kysely'
+import { z } from 'zod'
 import { isWrittenTo } from '../../accounts/email-proof.ts'
 import { moveMonth } from '../../insights/reports/sums.ts'
 import type { WithConfig, WithDatabase } from '../../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../../platform/database.ts'
 import type { Session } from '../../platform/http/session.ts'
-import { queueJob } from '../../platform/jobs/jobs.ts'
+import { type JobKind, queueJob } from '../../platform/jobs/jobs.ts'
 import { queueMail } from '../../platform/mail/mail.ts'
 import { readMonthly } from './monthly.ts'
 
@@ -45,8 +46,8 @@ function choiceOf({ role, alerts, deadlines }: Pick<Kept, 'role' | 'alerts' | 'd
   return { alerts: alerts ?? (answers ? 'criticos' : 'nenhum'), deadlines: deadlines ?? 'nenhum' }
 }
 
-const wantsCritical = ({ alerts }: Choice) => alerts === 'criticos' || alerts === 'criticos-e-resumo'
-const wantsDigest = ({ alerts }: Choice) => alerts === 'resumo' || alerts === 'criticos-e-resumo'
+export const wantsCritical = ({ alerts }: Choice) => alerts === 'criticos' || alerts === 'criticos-e-resumo'
+export const wantsDigest = ({ alerts }: Choice) => alerts === 'resumo' || alerts === 'criticos-e-resumo'
 
 const hourMs = 3_600_000
 // Alerts within this time are gathered in one letter.
@@ -134,13 +135,24 @@ function dueOf(person: Kept, now: Date): Due {
 }
 
 /** Subject of a letter, as its row stores it. */
-export interface LetterPayload {
-  accountId: number
+export const LetterPayload = z.object({
+  accountId: z.int(),
   /** Range of `alert_news`. */
-  after?: string
-  upTo?: string
+  after: z.string().transform(BigInt).optional(),
+  upTo: z.string().transform(BigInt).optional(),
   /** Id of `monthly_report`, and the month (`aaaa-MM`) of the report. */
-  report?: { id: number; month: string }
+  report: z.object({ id: z.int(), month: z.string() }).optional(),
+})
+
+/** Queues the letters of a workspace that are due. */
+export const lettersJob: JobKind = {
+  name: 'letters',
+  concurrency: 1,
+  run: async (ctx, { workspaceId }) => {
+    const now = new Date()
+    const next = await queueLetters(ctx, workspaceId!, now)
+    return next && { waitMs: next.getTime() - now.getTime() }
+  },
 }
 
 /**
@@ -181,7 +193,7 @@ async function queueFor(ctx: WithConfig, { workspaceId, accountId }: Person, now
     if (!person) return nextMorning(now)
     const due = dueOf(person, now)
     const { newest, criticalId, digestId, email } = person
-    const queue = (kind: string, range: Omit<LetterPayload, 'accountId'>, usefulMs?: number) =>
+    const queue = (kind: string, range: Omit<z.input<typeof LetterPayload>, 'accountId'>, usefulMs?: number) =>
       queueMail(ctx, { workspaceId, kind, recipient: email, payload: { accountId, ...range }, usefulMs })
     const changes: Partial<
       Record<'critical_id' | 'digest_id', bigint> &

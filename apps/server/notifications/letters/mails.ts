@@ -1,9 +1,9 @@
-import type { Due } from '@vigia/contract/agenda'
-import type { Alert, AlertBand } from '@vigia/contract/alerts'
+import type { Alert } from '@vigia/contract/alerts'
 import { dueDocuments } from '@vigia/contract/pending'
 import { groupName, type Report } from '@vigia/contract/reports'
 import {
   formatCount,
+  formatDate,
   formatInteger,
   formatList,
   formatMoney,
@@ -12,16 +12,17 @@ import {
 } from '@vigia/contract/text'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { familyOf } from '@vigia/dfe/families/lookup'
-import { z } from 'zod'
+import type { z } from 'zod'
 import { listCompanies } from '../../companies/companies.ts'
 import { countWaiting } from '../../documents/unread.ts'
-import { readDue } from '../../documents/workflow/agenda.ts'
+import { dueWords, readDue } from '../../documents/workflow/agenda.ts'
+import { bandNames } from '../../insights/alerts/list.ts'
 import { readNews } from '../../insights/alerts/news.ts'
 import { readReport, titleOf } from '../../insights/reports/reports.ts'
 import type { Context } from '../../platform/context.ts'
 import { beyondLimit, limitTo, readWorkspace } from '../../platform/database.ts'
 import { type Letter, type LetterLine, type MailKind, whyReceived, withoutLinks } from '../../platform/mail/mail.ts'
-import { findReader, type Reader } from './letters.ts'
+import { findReader, LetterPayload, type Reader, wantsCritical, wantsDigest } from './letters.ts'
 import { readMonthly } from './monthly.ts'
 import { type Stop, writeStop } from './stop.ts'
 
@@ -31,17 +32,10 @@ const criticalLines = 10
 const digestLines = 25
 const reasonsMax = 3
 
-const Payload = z.object({
-  accountId: z.int(),
-  after: z.string().transform(BigInt).optional(),
-  upTo: z.string().transform(BigInt).optional(),
-  report: z.object({ id: z.int(), month: z.string() }).optional(),
-})
-
 type Write = (
   ctx: Context,
   workspaceId: number,
-  payload: z.output<typeof Payload>,
+  payload: z.output<typeof LetterPayload>,
   reader: Reader,
 ) => Promise<Letter | null>
 
@@ -49,7 +43,7 @@ const kind =
   (about: Stop['about'], write: Write): MailKind =>
   async (ctx, { workspaceId, recipient, payload: given }) => {
     if (workspaceId === null) return null
-    const payload = Payload.parse(given)
+    const payload = LetterPayload.parse(given)
     const { accountId } = payload
     const reader = await readWorkspace(ctx, workspaceId, (ctx) =>
       findReader(ctx, { workspaceId, accountId }, recipient),
@@ -69,45 +63,40 @@ const kind =
 const whatIsSafe =
   'Um alerta não acusa ninguém: é um motivo para conferir antes de pagar. Os documentos estão guardados, e nada foi enviado à SEFAZ por causa dele.'
 
-const writeCritical: Write = async (ctx, workspaceId, { after = 0n, upTo = 0n }, { choice }) => {
-  if (choice.alerts !== 'criticos' && choice.alerts !== 'criticos-e-resumo') return null
-  const range = { after, upTo, onlyCritical: true }
-  const { alerts, total, cnpjs } = await readWorkspace(ctx, workspaceId, (ctx) =>
-    readNews(ctx, workspaceId, range, criticalLines),
-  )
-  if (total === 0) return null
-  const { publicUrl } = ctx.config
-  return {
-    subject: `${total === 1 ? 'Alerta crítico' : `${formatInteger(total)} alertas críticos`}: ${whose(cnpjs)}`,
-    paragraphs: [
-      total === 1
-        ? 'Um documento tem um alerta crítico:'
-        : `${formatInteger(total)} documentos têm alertas críticos${restText(total, alerts.length)}:`,
-    ],
-    lines: alerts.map((alert) => lineOf(publicUrl, alert)),
-    button: { label: 'Ver os alertas críticos', url: `${publicUrl}/alertas?faixa=critico` },
-    footnote: `${whatIsSafe} ${whyReceived(ctx.config)} Alertas críticos são avisados na hora, muitos juntos numa só mensagem.`,
+const writeAlerts =
+  (onlyCritical: boolean): Write =>
+  async (ctx, workspaceId, { after = 0n, upTo = 0n }, { choice }) => {
+    if (!(onlyCritical ? wantsCritical(choice) : wantsDigest(choice))) return null
+    const { alerts, total, cnpjs } = await readWorkspace(ctx, workspaceId, (ctx) =>
+      readNews(ctx, workspaceId, { after, upTo, onlyCritical }, onlyCritical ? criticalLines : digestLines),
+    )
+    if (total === 0) return null
+    const { publicUrl } = ctx.config
+    const rest = restText(total, alerts.length)
+    const words = onlyCritical
+      ? {
+          subject: total === 1 ? 'Alerta crítico' : `${formatInteger(total)} alertas críticos`,
+          paragraph:
+            total === 1
+              ? 'Um documento tem um alerta crítico:'
+              : `${formatInteger(total)} documentos têm alertas críticos${rest}:`,
+          button: { label: 'Ver os alertas críticos', url: `${publicUrl}/alertas?faixa=critico` },
+          when: 'Alertas críticos são avisados na hora, muitos juntos numa só mensagem.',
+        }
+      : {
+          subject: formatCount(total, 'alerta novo', 'alertas novos'),
+          paragraph: `Desde o último resumo ${total === 1 ? 'apareceu 1 alerta, que continua em aberto' : `apareceram ${formatInteger(total)} alertas que continuam em aberto, do mais grave ao mais leve${rest}`}:`,
+          button: { label: 'Ver todos os alertas', url: `${publicUrl}/alertas` },
+          when: 'Este resumo sai todo dia às 7h, no horário de Brasília, quando há alertas novos.',
+        }
+    return {
+      subject: `${words.subject}: ${whose(cnpjs)}`,
+      paragraphs: [words.paragraph],
+      lines: alerts.map((alert) => lineOf(publicUrl, alert)),
+      button: words.button,
+      footnote: `${whatIsSafe} ${whyReceived(ctx.config)} ${words.when}`,
+    }
   }
-}
-
-const writeDigest: Write = async (ctx, workspaceId, { after = 0n, upTo = 0n }, { choice }) => {
-  if (choice.alerts !== 'resumo' && choice.alerts !== 'criticos-e-resumo') return null
-  const range = { after, upTo, onlyCritical: false }
-  const { alerts, total, cnpjs } = await readWorkspace(ctx, workspaceId, (ctx) =>
-    readNews(ctx, workspaceId, range, digestLines),
-  )
-  if (total === 0) return null
-  const { publicUrl } = ctx.config
-  return {
-    subject: `${formatCount(total, 'alerta novo', 'alertas novos')}: ${whose(cnpjs)}`,
-    paragraphs: [
-      `Desde o último resumo ${total === 1 ? 'apareceu 1 alerta, que continua em aberto' : `apareceram ${formatInteger(total)} alertas que continuam em aberto, do mais grave ao mais leve${restText(total, alerts.length)}`}:`,
-    ],
-    lines: alerts.map((alert) => lineOf(publicUrl, alert)),
-    button: { label: 'Ver todos os alertas', url: `${publicUrl}/alertas` },
-    footnote: `${whatIsSafe} ${whyReceived(ctx.config)} Este resumo sai todo dia às 7h, no horário de Brasília, quando há alertas novos.`,
-  }
-}
 
 // The first lines are shown; in the list are all.
 const restText = (total: number, shown: number) =>
@@ -118,13 +107,6 @@ function whose([first, second]: readonly string[]): string {
   return second === undefined ? cnpj : `${cnpj} e outros`
 }
 
-const bandWords: Record<AlertBand, string> = {
-  informativo: 'informativo',
-  medio: 'médio',
-  alto: 'alto',
-  critico: 'crítico',
-}
-
 function lineOf(publicUrl: string, alert: Alert): LetterLine {
   const { idDFe, tipoDFe, numero, emitente, empresa, valor, faixa, motivos } = alert
   // Reasons that depend on habits still being learned are shown on the screen only.
@@ -133,7 +115,7 @@ function lineOf(publicUrl: string, alert: Alert): LetterLine {
   const rest = told.length - reasons.length
   return {
     title: withoutLinks(
-      `${familyOf(tipoDFe).name} ${formatInteger(numero)} de ${emitente}, para ${empresa}, ${formatMoney(valor)}: ${bandWords[faixa]}`,
+      `${familyOf(tipoDFe).name} ${formatInteger(numero)} de ${emitente}, para ${empresa}, ${formatMoney(valor)}: ${bandNames[faixa]}`,
     ),
     detail: [...reasons, ...(rest > 0 ? [`E mais ${formatCount(rest, 'motivo', 'motivos')}.`] : [])].join('\n'),
     url: `${publicUrl}/alertas?documento=${encodeURIComponent(idDFe)}`,
@@ -146,12 +128,6 @@ const endedDays = 7
 const deadlineLines = 25
 const certificateLines = 10
 const dayMs = 86_400_000
-
-const answers: Record<Due['para'], { title: string; one: string; many: string }> = {
-  ciencia: { title: 'Ciência da Operação', one: 'nota', many: 'notas' },
-  manifestacao: { title: 'Resposta final', one: 'nota', many: 'notas' },
-  desacordo: { title: 'Prestação em Desacordo', one: 'CT-e', many: 'CT-e' },
-}
 
 const writeDeadlines: Write = async (ctx, workspaceId, _, { choice: { deadlines } }) => {
   if (deadlines === 'nenhum') return null
@@ -186,31 +162,25 @@ const writeDeadlines: Write = async (ctx, workspaceId, _, { choice: { deadlines 
     subject: `Prazos: ${formatList(what)}`,
     paragraphs: [
       'O que termina primeiro vem primeiro. Até o último dia nada se perde; depois dele a SEFAZ não aceita mais a resposta.',
-      ...(due.length > deadlineLines
-        ? [`Dos prazos aqui estão ${deadlineLines}, e mais ${formatInteger(due.length - deadlineLines)} na lista.`]
-        : []),
-      ...(ending.length > certificateLines
-        ? [
-            `Dos certificados aqui estão ${certificateLines}, e mais ${formatInteger(ending.length - certificateLines)} na lista.`,
-          ]
-        : []),
+      ...partText('Dos prazos', due.length, deadlineLines),
+      ...partText('Dos certificados', ending.length, certificateLines),
     ],
     lines: [
       ...due
         .toSorted((a, b) => a.dia.localeCompare(b.dia))
         .slice(0, deadlineLines)
         .map(({ dia, tipoDFe, para, totalDeItens, valorTotal, totalDeEmpresas, empresas }) => {
-          const { title, one, many } = answers[para]
+          const { title, one, many } = dueWords[para]
           const rest = totalDeEmpresas - empresas.length
           const names = formatList(rest > 0 ? [...empresas, `mais ${formatInteger(rest)}`] : empresas)
           return {
-            title: `Até ${dayText(dia)}: ${title}, ${formatCount(totalDeItens, one, many)}`,
+            title: `Até ${formatDate(dia)}: ${title}, ${formatCount(totalDeItens, one, many)}`,
             detail: withoutLinks(`${names} · ${formatMoney(valorTotal)}`),
             url: publicUrl + dueDocuments({ dia, tipoDFe, para }).to,
           }
         }),
       ...ending.slice(0, certificateLines).map(({ name, cnpj, public_id, valid_to }) => ({
-        title: `${valid_to! <= now ? 'Venceu' : 'Vence'} em ${dayText(writeBrasiliaTime(valid_to!).slice(0, 10))}: certificado de ${withoutLinks(name)}`,
+        title: `${valid_to! <= now ? 'Venceu' : 'Vence'} em ${formatDate(writeBrasiliaTime(valid_to!).slice(0, 10))}: certificado de ${withoutLinks(name)}`,
         detail: `CNPJ ${formatCnpj(cnpj)}. Sem outro certificado a captura não continua.`,
         url: `${publicUrl}/empresas/editar/${public_id}`,
       })),
@@ -220,7 +190,8 @@ const writeDeadlines: Write = async (ctx, workspaceId, _, { choice: { deadlines 
   }
 }
 
-const dayText = (day: string) => day.split('-').reverse().join('/')
+const partText = (of: string, all: number, shown: number) =>
+  all > shown ? [`${of} aqui estão ${shown}, e mais ${formatInteger(all - shown)} na lista.`] : []
 
 const reportLines = 20
 
@@ -305,8 +276,8 @@ function comparedText({ valor, anterior, anoAnterior }: Report['total']): string
 
 /** The letters of this slice; people who see some companies only are written of what these show. */
 export const letterMails: Readonly<Record<string, MailKind>> = {
-  'alertas-criticos': kind('alertas', writeCritical),
-  'resumo-alertas': kind('alertas', writeDigest),
+  'alertas-criticos': kind('alertas', writeAlerts(true)),
+  'resumo-alertas': kind('alertas', writeAlerts(false)),
   'resumo-prazos': kind('prazos', writeDeadlines),
   'relatorio-mensal': kind('relatorios', writeReport),
 }

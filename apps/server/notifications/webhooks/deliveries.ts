@@ -8,10 +8,10 @@ import { AppError } from '../../platform/errors.ts'
 import type { DataOf } from '../../platform/http/http.ts'
 import type { Session } from '../../platform/http/session.ts'
 import { countTry } from '../../platform/http/throttle.ts'
-import { type Again, holdJob, type Job, queueJob } from '../../platform/jobs/jobs.ts'
+import { type Again, holdJob, type Job, type JobKind, queueJob } from '../../platform/jobs/jobs.ts'
 import { uuidOf } from '../../platform/text.ts'
 import { type Change, readChanges } from '../changes/changes.ts'
-import type { Attempt, Message } from './sending.ts'
+import { type Attempt, type Message, send } from './sending.ts'
 import { byHand, lockWebhook, queueDeliveries, webhookPurpose } from './webhooks.ts'
 
 // More of them than this do not wait for one address: what comes after stays in the change feed until some have left.
@@ -23,6 +23,24 @@ const idleMs = 24 * hourMs
 const waitsMs = [10_000, 60_000, 300_000, 1_800_000, 2 * hourMs, 6 * hourMs, 12 * hourMs, 24 * hourMs]
 const keptDays = 30
 export const patienceDays = 3
+
+const workMs = 10 * 60_000
+
+/** Make deliveries of what changes, and send them. */
+export const webhookJobs: readonly JobKind[] = [
+  { name: 'webhook-feed', concurrency: 2, workMs, run: (ctx, { workspaceId }) => feedWebhooks(ctx, workspaceId!) },
+  {
+    name: 'webhook',
+    concurrency: 16,
+    placesOfEach: 4,
+    workMs,
+    isHeld: true,
+    run: async (ctx, job, signal) => {
+      const message = await readMessage(ctx, job)
+      return message && settleDelivery(ctx, job, await send(ctx, message, signal))
+    },
+  },
+]
 
 /** Creates and queues deliveries of a workspace's changes. Null: it has no webhook for them. */
 export async function feedWebhooks(

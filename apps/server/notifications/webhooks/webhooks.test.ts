@@ -12,12 +12,11 @@ import type { Session } from '../../platform/http/session.ts'
 import { startQueue } from '../../platform/jobs/jobs.ts'
 import { carryOutDue } from '../../platform/jobs/testing.ts'
 import { insertAccount, insertCompany, newWorkspace, testSession } from '../../platform/testing.ts'
-import { deliverAgain, deliverTest, listDeliveries } from './deliveries.ts'
+import { deliverAgain, deliverTest, listDeliveries, webhookJobs } from './deliveries.ts'
 import { webhookMails } from './mails.ts'
 import { webhookRoutes } from './routes.ts'
 import { signatureOf } from './sending.ts'
 import { addWebhook, byHand, changeWebhook, listWebhooks, replaceSecret, webhooksMax } from './webhooks.ts'
-import { webhookJobs } from './worker.ts'
 
 interface Received {
   headers: IncomingHttpHeaders
