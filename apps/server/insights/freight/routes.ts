@@ -1,6 +1,6 @@
 import { downloadFreight, type FreightCode, getFreight, listFreight, markFreight } from '@vigia/contract/freight'
-import { recordRead } from '../../accounts/audit/audit.ts'
 import { getCompanyId } from '../../companies/companies.ts'
+import { noteRead } from '../../documents/reads.ts'
 import { countWaiting } from '../../documents/unread.ts'
 import type { WithDatabase } from '../../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../../platform/database.ts'
@@ -27,9 +27,7 @@ export const freightRoutes = [
     const about = await aboutOf(ctx, workspaceId, question.companyId)
     const content = await makeSheet(ctx, workspaceId, question, about)
     const title = `Auditoria de fretes, ${periodText(question)}`
-    await inWorkspace({ db: ctx.db }, workspaceId, ({ db }) =>
-      recordRead({ db }, session, caller, `Baixou a planilha ${title} (${about}).`),
-    )
+    await noteRead(ctx, session, caller, `Baixou a planilha ${title} (${about}).`)
     return { content, fileName: `${title.replaceAll('/', '-')}.xlsx` }
   }),
 

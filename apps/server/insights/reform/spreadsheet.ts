@@ -18,124 +18,71 @@ const columns: SpreadsheetColumn[] = [
   { title: 'O que há', width: 80, kind: 'text' },
 ]
 
-interface Line {
-  part: string
-  key?: string
-  name?: string
-  type?: number
-  number?: number
-  issuedAt?: string
-  documents?: number
-  value?: number
-  sum?: { ibs: number; cbs: number; is: number }
-  text?: string
+/** Fields of all parts, each in its column. */
+interface Row {
+  cnpjCpf?: string
+  codigo?: string
+  nome?: string
+  emitente?: string
+  tipoDFe?: number
+  numero?: number
+  dataEmissao?: string
+  documentos?: number
+  valor?: number
+  ibs?: number
+  cbs?: number
+  is?: number
 }
 
-export function sheetFile(sheet: ReformSheet, company: string, at: Date): Promise<Buffer> {
+export function sheetFile(sheet: ReformSheet, companies: string, at: Date): Promise<Buffer> {
   const lines = [
     `IBS, CBS e IS de ${formatMonth(sheet.mes)}`,
-    company || 'Todas as empresas',
+    companies,
     ...(sheet.aviso ? [sheet.aviso] : []),
     ...(sheet.faltam > 0
       ? [`Ainda ${formatCount(sheet.faltam, 'documento por ler', 'documentos por ler')} na conta, que não entram aqui.`]
       : []),
   ]
   const file = startSpreadsheet(lines, columns, at)
-  return file.add(linesOf(sheet).map(toCells)).then(() => file.end())
+  return file.add(cellsOf(sheet)).then(() => file.end())
 }
 
-function linesOf(sheet: ReformSheet): Line[] {
-  const sums = (part: string, rows: ReformSheet['cfops']): Line[] =>
-    rows.map((row) => ({ part, key: row.codigo, documents: row.documentos, value: row.valor, sum: row }))
-  const counts = (part: string, rows: ReformSheet['com']): Line[] =>
-    rows.map((row) => ({ part, type: row.tipoDFe, documents: row.documentos, value: row.valor }))
-  const documents = (
-    part: string,
-    rows: ReformSheet['creditos'],
-    text: (row: ReformSheet['creditos'][number]) => string,
-  ) => rows.map((row): Line => ({ ...documentLine(part, row), text: text(row) }))
+function cellsOf(sheet: ReformSheet): string[][] {
+  const part = (name: string, rows: readonly Row[], text = '') => rows.map((row) => cells(name, row, text))
   return [
-    ...sheet.total.map(
-      (row): Line => ({ part: 'Total', type: row.tipoDFe, documents: row.documentos, value: row.valor, sum: row }),
+    ...part('Total', sheet.total),
+    ...part('Com IBS/CBS', sheet.com),
+    ...part('Em parte dos itens', sheet.parcial),
+    ...part('Sem, regime normal', sheet.sem),
+    ...part('Sem, Simples ou MEI', sheet.dispensado),
+    ...part('Destacado por fornecedor', sheet.fornecedores),
+    ...part('Destacado por CFOP', sheet.cfops),
+    ...part('Destacado por NCM', sheet.ncms),
+    ...part('Por cClassTrib', sheet.classificacoes),
+    ...part('Sem grupos por fornecedor', sheet.semGrupos, 'Regime normal sem IBS e CBS'),
+    ...sheet.achados.flatMap((row) => row.achados.map(({ frase }) => cells('Achado', row, frase))),
+    ...sheet.creditos.map((row) =>
+      cells('Nota de crédito', row, `Sem resposta (211128) há ${formatCount(row.dias, 'dia', 'dias')}`),
     ),
-    ...counts('Com IBS/CBS', sheet.com),
-    ...counts('Em parte dos itens', sheet.parcial),
-    ...counts('Sem, regime normal', sheet.sem),
-    ...counts('Sem, Simples ou MEI', sheet.dispensado),
-    ...sheet.fornecedores.map(
-      (row): Line => ({
-        part: 'Destacado por fornecedor',
-        key: row.cnpjCpf,
-        name: row.nome,
-        type: row.tipoDFe,
-        documents: row.documentos,
-        value: row.valor,
-        sum: row,
-      }),
-    ),
-    ...sums('Destacado por CFOP', sheet.cfops),
-    ...sums('Destacado por NCM', sheet.ncms),
-    ...sheet.classificacoes.map(
-      (row): Line => ({
-        part: 'Por cClassTrib',
-        key: row.codigo,
-        name: row.nome,
-        type: row.tipoDFe,
-        documents: row.documentos,
-        value: row.valor,
-        sum: row,
-      }),
-    ),
-    ...sheet.semGrupos.map(
-      (row): Line => ({
-        part: 'Sem grupos por fornecedor',
-        key: row.cnpjCpf,
-        name: row.nome,
-        type: row.tipoDFe,
-        documents: row.documentos,
-        value: row.valor,
-        text: 'Regime normal sem IBS e CBS',
-      }),
-    ),
-    ...sheet.achados.flatMap((row) =>
-      row.achados.map(({ frase }): Line => ({ ...documentLine('Achado', row), text: frase })),
-    ),
-    ...documents(
-      'Nota de crédito',
-      sheet.creditos,
-      ({ dias }) => `Sem resposta (211128) há ${formatCount(dias, 'dia', 'dias')}`,
-    ),
-    ...documents('Nota de débito', sheet.debitos, () => 'Do fornecedor, no mês'),
+    ...part('Nota de débito', sheet.debitos, 'Do fornecedor, no mês'),
   ]
 }
 
-const documentLine = (
-  part: string,
-  row: Pick<ReformSheet['creditos'][number], 'emitente' | 'tipoDFe' | 'numero' | 'dataEmissao' | 'valor'>,
-): Line => ({
-  part,
-  name: row.emitente,
-  type: row.tipoDFe,
-  number: row.numero,
-  issuedAt: row.dataEmissao,
-  value: row.valor,
-})
-
-function toCells({ part, key, name, type, number, issuedAt, documents, value, sum, text }: Line): string[] {
+function cells(part: string, row: Row, text: string): string[] {
   const whole = (count: number | undefined) => (count === undefined ? '' : String(count))
   const money = (amount: number | undefined) => (amount === undefined ? '' : amount.toFixed(2))
   return [
     part,
-    key ?? '',
-    name ?? '',
-    type === undefined ? '' : familyOf(type).name,
-    whole(number),
-    issuedAt ?? '',
-    whole(documents),
-    money(value),
-    money(sum?.ibs),
-    money(sum?.cbs),
-    money(sum?.is),
-    text ?? '',
+    row.cnpjCpf ?? row.codigo ?? '',
+    row.nome ?? row.emitente ?? '',
+    row.tipoDFe === undefined ? '' : familyOf(row.tipoDFe).name,
+    whole(row.numero),
+    row.dataEmissao ?? '',
+    whole(row.documentos),
+    money(row.valor),
+    money(row.ibs),
+    money(row.cbs),
+    money(row.is),
+    text,
   ]
 }

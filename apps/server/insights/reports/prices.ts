@@ -25,8 +25,8 @@ export async function readPrices(
     if (!product) return null
     const similar = await readSimilar({ db }, workspaceId, product)
     const products = new Map([product, ...similar].map((one) => [one.id, one]))
-    const { rows } = await sql<{ id: number; month: string; quantity: string; value: bigint }>`
-      select s.product_id as id, to_char(s.month, 'YYYY-MM') as month, trim_scale(sum(s.quantity) / 10000.0)::text as quantity, sum(s.value)::bigint as value
+    const { rows } = await sql<{ id: number; month: string; quantity: string; value: number }>`
+      select s.product_id as id, to_char(s.month, 'YYYY-MM') as month, trim_scale(sum(s.quantity) / 10000.0)::text as quantity, sum(s.value)::float8 as value
         from product_sum s
        where s.workspace_id = ${workspaceId} and s.side = 0 and s.product_id = any (${[...products.keys()]}::int[])
          and s.month between ${`${moveMonth(to, 1 - priceMonths)}-01`}::date and ${`${to}-01`}::date
@@ -51,7 +51,7 @@ export async function readPrices(
       meses: (byProduct.get(one.id) ?? []).map(({ month, quantity, value }) => ({
         mes: month,
         quantidade: Number(quantity),
-        valor: Number(value) / 100,
+        valor: value / 100,
         precoMedio: priceOf(value, quantity),
       })),
     })

@@ -21,28 +21,27 @@ export async function readReport(
   workspaceId: number,
   question: Question,
   page: number,
+  size = pageSize,
 ): Promise<Omit<Report, 'faltam'>> {
   return readWorkspace(ctx, workspaceId, async (ctx) => {
-    const { lines, total, lineCount } = await readSums(ctx, workspaceId, question, {
-      skip: (page - 1) * pageSize,
-      take: pageSize,
-    })
+    const part = { skip: (page - 1) * size, take: size }
+    const { lines, total, lineCount } = await readSums(ctx, workspaceId, question, part)
     const rest = restOf(total, lines)
     const otherLines = lineCount - lines.length
     return {
       linhas: await namedLines(ctx, workspaceId, question.group, lines),
       demais:
-        otherLines === 0 && rest.value === 0n && rest.before === 0n && rest.yearBefore === 0n
+        otherLines === 0 && rest.value === 0 && rest.before === 0 && rest.yearBefore === 0
           ? null
           : { linhas: otherLines, ...toFigures(isAdditive(question.group) ? rest : { ...rest, documents: null }) },
       total: toFigures(total),
       totalDeLinhas: lineCount,
-      totalDePaginas: Math.ceil(lineCount / pageSize),
+      totalDePaginas: Math.ceil(lineCount / size),
     }
   })
 }
 
-export async function namedLines(
+async function namedLines(
   { db }: WithDatabase,
   workspaceId: number,
   group: ReportGroup,
@@ -88,9 +87,9 @@ function nameOf(group: ReportGroup, key: string, names: ReadonlyMap<string, stri
 export const formatTaxId = (taxId: string) => (taxId.length === 11 ? formatCpf(taxId) : formatCnpj(taxId))
 
 /** Reais for one unit, to the tenth decimal; null: there is no quantity. */
-export function priceOf(value: bigint, quantity: string | null): number | null {
+export function priceOf(value: number, quantity: string | null): number | null {
   const units = Number(quantity ?? 0)
-  return units > 0 ? Math.round((Number(value) / 100 / units) * 1e10) / 1e10 : null
+  return units > 0 ? Math.round((value / 100 / units) * 1e10) / 1e10 : null
 }
 
 export interface Product {
@@ -126,9 +125,9 @@ export async function readNames(
   return new Map(rows.map(({ taxId, name }) => [taxId, name]))
 }
 
-const reais = (cents: bigint) => Number(cents) / 100
+const reais = (cents: number) => cents / 100
 
-export function toFigures({ documents, value, before, yearBefore, taxes }: Figures): Report['total'] {
+function toFigures({ documents, value, before, yearBefore, taxes }: Figures): Report['total'] {
   return {
     documentos: documents,
     valor: reais(value),

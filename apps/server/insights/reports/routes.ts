@@ -1,9 +1,9 @@
 import { downloadReport, getPrices, getReport, type ReportGroup, type ReportSubject } from '@vigia/contract/reports'
-import { recordRead } from '../../accounts/audit/audit.ts'
 import { getCompanyId } from '../../companies/companies.ts'
+import { noteRead } from '../../documents/reads.ts'
 import { countWaiting } from '../../documents/unread.ts'
 import type { WithDatabase } from '../../platform/context.ts'
-import { inWorkspace, readWorkspace } from '../../platform/database.ts'
+import { readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import { handle } from '../../platform/http/http.ts'
 import { readPrices } from './prices.ts'
@@ -25,9 +25,7 @@ export const reportRoutes = [
     const about = await aboutOf(ctx, workspaceId, question.companyId)
     const content = await makeSheet(ctx, workspaceId, question, about)
     const title = `${titleOf(question)}, ${periodText(question)}`
-    await inWorkspace({ db: ctx.db }, workspaceId, ({ db }) =>
-      recordRead({ db }, session, caller, `Baixou a planilha do relatório ${title} (${about}).`),
-    )
+    await noteRead(ctx, session, caller, `Baixou a planilha do relatório ${title} (${about}).`)
     return { content, fileName: `${title.replaceAll('/', '-')}.xlsx` }
   }),
 

@@ -2,9 +2,8 @@ import { type Report, type ReportRow, reportSheetMax, reportTaxes } from '@vigia
 import { formatBrasiliaMoment, formatInteger, formatMoney } from '@vigia/contract/text'
 import { type SpreadsheetColumn, startSpreadsheet } from '../../documents/export/spreadsheet.ts'
 import type { WithDatabase } from '../../platform/context.ts'
-import { readWorkspace } from '../../platform/database.ts'
-import { namedLines, periodText, titleOf, toFigures } from './reports.ts'
-import { isAdditive, type Question, readSums, restOf } from './sums.ts'
+import { periodText, readReport, titleOf } from './reports.ts'
+import type { Question } from './sums.ts'
 
 // Rows written at once, without holding up others.
 const rowsAtOnce = 200
@@ -17,15 +16,7 @@ export async function makeSheet(
   about: string,
 ): Promise<Buffer> {
   const { group, text } = question
-  const { rows, rest, total } = await readWorkspace(ctx, workspaceId, async (ctx) => {
-    const sums = await readSums(ctx, workspaceId, question, { skip: 0, take: reportSheetMax })
-    const rest = restOf(sums.total, sums.lines)
-    return {
-      rows: await namedLines(ctx, workspaceId, group, sums.lines),
-      rest: toFigures(isAdditive(group) ? rest : { ...rest, documents: null }),
-      total: toFigures(sums.total),
-    }
-  })
+  const { linhas: rows, demais, total } = await readReport(ctx, workspaceId, question, 1, reportSheetMax)
   const at = new Date()
   const isProduct = group === 'produto'
   const lines = [
@@ -40,8 +31,8 @@ export async function makeSheet(
     await sheet.add(rows.slice(begin, begin + rowsAtOnce).map(write))
     await new Promise(setImmediate)
   }
-  if (rest.valor !== 0 || rest.anterior !== 0 || rest.anoAnterior !== 0)
-    await sheet.add([write({ chave: '', nome: isProduct ? restOfProducts : 'Demais', ...rest, produto: null })])
+  if (demais)
+    await sheet.add([write({ ...demais, chave: '', nome: isProduct ? restOfProducts : 'Demais', produto: null })])
   return sheet.end()
 }
 

@@ -6,7 +6,7 @@ import type { WithDatabase } from '../../platform/context.ts'
 import { AppError } from '../../platform/errors.ts'
 import { bareTerm, likeLiteral, searchable } from '../../platform/text.ts'
 
-// Reports from `content_sum` and `product_sum`, which apps/server/documents/contents keeps. All amounts are cents.
+// Reports from `content_sum` and `product_sum`, which apps/server/documents/contents keeps. All amounts are cents, which numbers hold exactly up to R$ 90 trillion.
 
 /** Subject and filters of a report. `from` and `to` are months (`aaaa-MM`), both included. */
 export interface Question {
@@ -23,10 +23,10 @@ export interface Question {
 /** Sums of the period, and what they were in the one of the same length before it and in the same months of the year before. */
 export interface Figures {
   documents: number | null
-  value: bigint
-  before: bigint
-  yearBefore: bigint
-  taxes: Record<ReportTax, bigint> | null
+  value: number
+  before: number
+  yearBefore: number
+  taxes: Record<ReportTax, number> | null
 }
 
 export interface Line extends Figures {
@@ -73,28 +73,30 @@ const allMonths = (periods: Record<Period, Range>) => [
   ...new Set(Object.values(periods).flatMap((range) => monthsOf(range))),
 ]
 
-// A column of `s` within a range of months, else 0.
-const amountIn = (column: string, range: Range) => sql`case when ${within(range)} then s.${sql.ref(column)} else 0 end`
 const having = (months: readonly string[]) => sql`s.month = any (${months.map(dateOf)}::date[])`
 
 // The columns of `Row`, and the quantity of a product, which has no taxes.
 function figuresOf({ now, before, yearBefore }: Record<Period, Range>, isProduct: boolean): RawBuilder<unknown> {
-  const sum = (column: string, range: Range) => sql`sum(${amountIn(column, range)})::bigint`
+  const sum = (column: string, range: Range) =>
+    sql`coalesce(sum(case when ${within(range)} then s.${sql.ref(column)} end), 0)::float8`
   const taxes = sql.join(reportTaxes.map((tax) => sql`${sum(tax, now)} as ${sql.ref(tax)}`))
-  const quantity = sql`trim_scale(${sum('quantity', now)} / 10000.0)::text as quantity`
+  const quantity = sql`trim_scale(coalesce(sum(case when ${within(now)} then s.quantity end), 0) / 10000.0)::text as quantity`
   return sql`${sum('documents', now)} as documents, ${sum('value', now)} as value, ${sum('value', before)} as before,
              ${sum('value', yearBefore)} as "yearBefore", ${isProduct ? quantity : sql`null as quantity, ${taxes}`}`
 }
 
-type Row = { documents: bigint; value: bigint; before: bigint; yearBefore: bigint } & Record<ReportTax, bigint>
+type Row = { documents: number; value: number; before: number; yearBefore: number } & Record<ReportTax, number>
 
 function toFigures(row: Row, taxed = true): Figures {
   const { documents, value, before, yearBefore } = row
-  const taxes = Object.fromEntries(reportTaxes.map((tax) => [tax, row[tax]])) as Record<ReportTax, bigint>
-  return { documents: Number(documents), value, before, yearBefore, taxes: taxed ? taxes : null }
+  const taxes = Object.fromEntries(reportTaxes.map((tax) => [tax, row[tax]])) as Record<ReportTax, number>
+  return { documents, value, before, yearBefore, taxes: taxed ? taxes : null }
 }
 
-/** Lines of a question from `skip` on, `take` at most, largest first (months in order), and the total of documents. Inside the workspace. */
+/**
+ * Lines of a question from `skip` on, `take` at most, largest first (months in order), and their total: with a text that of what it finds,
+ * without that of the documents. Inside the workspace.
+ */
 export async function readSums(
   { db }: WithDatabase,
   workspaceId: number,
@@ -103,23 +105,35 @@ export async function readSums(
 ): Promise<Sums> {
   const { group, companyId, subject, text } = question
   const own = sql`s.workspace_id = ${workspaceId} and s.side = ${sides[subject]}${companyId === undefined ? sql`` : sql` and s.company_id = ${companyId}`}`
-  if (group === 'mes') return readMonths({ db }, question, own)
   const periods = periodsOf(question)
+  const documents: Summed = {
+    isProduct: false,
+    periods,
+    table: sql`content_sum s`,
+    condition: sql`${own} and s.kind = any (${oneRowEach}::smallint[])`,
+  }
+  if (group === 'mes') {
+    const lines = await readMonths({ db }, documents)
+    return { lines, total: await readTotal({ db }, documents), lineCount: lines.length }
+  }
   const isProduct = group === 'produto'
+  const found = text === '' ? sql`true` : await choose({ db }, workspaceId, question)
   const asked: Asked = {
     workspaceId,
     isProduct,
     periods,
     table: isProduct ? sql`product_sum s` : sql`content_sum s`,
     key: isProduct ? sql`s.product_id` : sql`s.key`,
-    condition: isProduct ? own : sql`${own} and s.kind = ${kindsOfGroups[group]}`,
+    condition: sql`${own} and ${isProduct ? sql`true` : sql`s.kind = ${kindsOfGroups[group]}`} and ${found}`,
   }
-  if (text !== '') return readFound({ db }, asked, question, page)
-  const months = await readByMonth({ db }, own, periods)
   const { keys, lineCount } = await findKeys({ db }, asked, page)
   const lines = await readLines({ db }, asked, keys)
-  const total = { ...totalOf(months, periods), ...(isProduct && { taxes: null }) }
-  return { lines, total, lineCount }
+  if (text === '') {
+    const total = await readTotal({ db }, documents)
+    return { lines, total: isProduct ? { ...total, taxes: null } : total, lineCount }
+  }
+  const total = await readTotal({ db }, asked)
+  return { lines, total: isAdditive(group) ? total : { ...total, documents: null }, lineCount }
 }
 
 interface Page {
@@ -128,13 +142,16 @@ interface Page {
 }
 
 // A question as its parts of SQL: `condition` says everything but the months.
-interface Asked {
-  workspaceId: number
+interface Summed {
   isProduct: boolean
   periods: Record<Period, Range>
   table: RawBuilder<unknown>
-  key: RawBuilder<unknown>
   condition: RawBuilder<unknown>
+}
+
+interface Asked extends Summed {
+  workspaceId: number
+  key: RawBuilder<unknown>
 }
 
 async function findKeys(
@@ -160,127 +177,69 @@ const companiesOf = (workspaceId: number) =>
 // Companies and months are named, so that each key is looked up and the period is not read once more.
 async function readLines({ db }: WithDatabase, asked: Asked, keys: readonly string[]): Promise<Line[]> {
   const { workspaceId, isProduct, table, key, condition, periods } = asked
-  const { rows } = await sql<Row & Named>`
+  const { rows } = await sql<Row & Pick<Line, 'key' | 'quantity'>>`
     select ${key}::text as key, ${figuresOf(periods, isProduct)} from ${table}
      where ${condition} and ${key} = any (${keys}::${isProduct ? sql`int[]` : sql`text[]`}) and ${having(allMonths(periods))}
        and s.company_id = any (${companiesOf(workspaceId)})
      group by ${key}`.execute(db)
   const byKey = new Map(rows.map((row) => [row.key, row]))
-  return keys.map((key) => toLine(byKey.get(key)!, isProduct))
+  return keys.map((key) => {
+    const row = byKey.get(key)!
+    return { key, quantity: row.quantity, ...toFigures(row, !isProduct) }
+  })
 }
 
-type Named = { key: string; quantity: string | null }
-
-function toLine(row: Row & Named, isProduct: boolean): Line {
-  return { key: row.key, quantity: row.quantity, ...toFigures(row, !isProduct) }
+async function readTotal({ db }: WithDatabase, { isProduct, table, condition, periods }: Summed): Promise<Figures> {
+  const { rows } = await sql<Row>`
+    select ${figuresOf(periods, isProduct)} from ${table} where ${condition} and ${having(allMonths(periods))}`.execute(
+    db,
+  )
+  return toFigures(rows[0]!, !isProduct)
 }
 
 /** A text may find so many; who types more of it finds fewer. */
 const matchesMax = 20_000
 
-// Sums up everything that a text finds: the total covers only that.
-async function readFound({ db }: WithDatabase, asked: Asked, question: Question, { skip, take }: Page): Promise<Sums> {
-  const { isProduct, table, key, condition, periods, workspaceId } = asked
-  const chosen = await choose({ db }, workspaceId, question)
-  const { rows } = await sql<Row & Named & { lines: bigint; whole: Record<string, string> }>`
-    with found as materialized (
-      select ${key}::text as key, ${figuresOf(periods, isProduct)} from ${table}
-       where ${condition} and ${chosen} and ${having(allMonths(periods))}
-       group by ${key})
-    select f.*, w.lines, w.whole
-      -- Lines found only in earlier periods count in the comparison of the total.
-      from (select count(*) filter (where documents <> 0) as lines, ${wholeOf(isProduct)} as whole from found) w
-      left join (select * from found where documents <> 0
-                  order by value desc, key limit ${take} offset ${skip}) f on true`.execute(db)
-  const { lines, whole } = rows[0]!
-  const total = toFigures(
-    Object.fromEntries(Object.entries(whole).map(([name, sum]) => [name, BigInt(sum)])) as Row,
-    !isProduct,
-  )
-  return {
-    lines: rows.filter(({ key }) => key !== null).map((row) => toLine(row, isProduct)),
-    total: { ...total, documents: isAdditive(question.group) ? total.documents : null },
-    lineCount: Number(lines),
-  }
-}
-
-function wholeOf(isProduct: boolean): RawBuilder<unknown> {
-  const names = ['documents', 'value', 'before', 'yearBefore', ...(isProduct ? [] : reportTaxes)]
-  return sql`json_build_object(${sql.join(names.map((name) => sql`${sql.lit(name)}, coalesce(sum(${sql.ref(name)}), 0)::text`))})`
-}
-
 /** Whether a document stands in one line only: not in that of each CFOP, NCM and product that it has. */
 export const isAdditive = (group: ReportGroup) => group !== 'cfop' && group !== 'ncm' && group !== 'produto'
 
-// The sums of each month, of all documents.
-type Months = ReadonlyMap<string, Row>
-
-const valueIn = (months: Months, month: string) => months.get(month)?.value ?? 0n
-
-async function readByMonth(
+// Each month of a period, against the one before it and that of a year before.
+async function readMonths(
   { db }: WithDatabase,
-  own: RawBuilder<unknown>,
-  periods: Record<Period, Range>,
-): Promise<Months> {
+  { table, condition, periods: { now, yearBefore } }: Summed,
+): Promise<Line[]> {
   const columns = ['documents', 'value', ...reportTaxes].map(
-    (name) => sql`sum(s.${sql.ref(name)})::bigint as ${sql.ref(name)}`,
+    (name) => sql`sum(s.${sql.ref(name)})::float8 as ${sql.ref(name)}`,
   )
   const { rows } = await sql<Row & { month: string }>`
-    select to_char(s.month, 'YYYY-MM') as month, ${sql.join(columns)} from content_sum s
-     where ${own} and s.kind = any (${oneRowEach}::smallint[]) and ${having(allMonths(periods))}
-     group by s.month`.execute(db)
-  return new Map(rows.map((row) => [row.month, row]))
-}
-
-function totalOf(months: Months, { now, before, yearBefore }: Record<Period, Range>): Figures {
-  const whole = (range: Range) => monthsOf(range).reduce((total, month) => total + valueIn(months, month), 0n)
-  const total = monthsOf(now)
-    .map((month) => toFigures({ ...nothing, ...months.get(month) }))
-    .reduce(plus)
-  return { ...total, before: whole(before), yearBefore: whole(yearBefore) }
-}
-
-// Each month against the one before it and that of a year before.
-async function readMonths({ db }: WithDatabase, question: Question, own: RawBuilder<unknown>): Promise<Sums> {
-  const periods = periodsOf(question)
-  const { from, to } = question
-  const months = await readByMonth({ db }, own, { ...periods, before: [moveMonth(from, -12), to] })
-  const lines = monthsOf(periods.now).map((month): Line => {
-    const compared = {
-      before: valueIn(months, moveMonth(month, -1)),
-      yearBefore: valueIn(months, moveMonth(month, -12)),
-    }
+    select to_char(s.month, 'YYYY-MM') as month, ${sql.join(columns)} from ${table}
+     where ${condition} and ${within([yearBefore[0], now[1]])} group by s.month`.execute(db)
+  const months = new Map(rows.map((row) => [row.month, row]))
+  const valueIn = (month: string) => months.get(month)?.value ?? 0
+  return monthsOf(now).map((month) => {
+    const compared = { before: valueIn(moveMonth(month, -1)), yearBefore: valueIn(moveMonth(month, -12)) }
     return { key: month, quantity: null, ...toFigures({ ...nothing, ...months.get(month), ...compared }) }
   })
-  return { lines, total: totalOf(months, periods), lineCount: lines.length }
 }
 
 const nothing: Row = Object.fromEntries(
-  ['documents', 'value', 'before', 'yearBefore', ...reportTaxes].map((name) => [name, 0n]),
+  ['documents', 'value', 'before', 'yearBefore', ...reportTaxes].map((name) => [name, 0]),
 ) as Row
 
-const plus = (one: Figures, other: Figures): Figures => combine(one, other, (a, b) => a + b)
-
 /** Remainder of `whole` without the lines. */
-export function restOf(whole: Figures, lines: readonly Figures[]): Figures {
-  const minus = (one: Figures, other: Figures) => combine(one, other, (a, b) => a - b)
-  return lines.reduce(minus, whole)
-}
+export const restOf = (whole: Figures, lines: readonly Figures[]): Figures => lines.reduce(minus, whole)
 
-function combine(one: Figures, other: Figures, by: (a: bigint, b: bigint) => bigint): Figures {
+function minus(one: Figures, other: Figures): Figures {
   const { taxes } = one
   return {
-    documents:
-      one.documents === null || other.documents === null
-        ? null
-        : Number(by(BigInt(one.documents), BigInt(other.documents))),
-    value: by(one.value, other.value),
-    before: by(one.before, other.before),
-    yearBefore: by(one.yearBefore, other.yearBefore),
+    documents: one.documents === null || other.documents === null ? null : one.documents - other.documents,
+    value: one.value - other.value,
+    before: one.before - other.before,
+    yearBefore: one.yearBefore - other.yearBefore,
     taxes:
       taxes &&
       other.taxes &&
-      (Object.fromEntries(reportTaxes.map((tax) => [tax, by(taxes[tax], other.taxes![tax])])) as typeof taxes),
+      (Object.fromEntries(reportTaxes.map((tax) => [tax, taxes[tax] - other.taxes![tax]])) as typeof taxes),
   }
 }
 
