@@ -87,11 +87,6 @@ export async function readShown(
   return Object.fromEntries(shown) as Record<Service, number>
 }
 
-/** Whether `readHiding` would find anything, to stand inside another query. */
-export function hidesAnything(workspaceId: number): RawBuilder<boolean> {
-  return sql`exists (select from company_family where workspace_id = ${workspaceId})`
-}
-
 /** Conditions on `alias` (rows of `document` or `count_month`) that leave out what is hidden; it is kept all the same. */
 export function shownConditions(hiding: Hiding[], alias: string): RawBuilder<boolean>[] {
   const column = (name: string) => sql.ref(`${alias}.${name}`)

@@ -1,4 +1,3 @@
-import { acknowledgePending } from '../events/events.ts'
 import { slice } from '../slice.ts'
 import { alertAnnouncements, forgetNews } from './alerts/news.ts'
 import { nightJob } from './alerts/night.ts'
@@ -6,7 +5,7 @@ import { alertJob, reviewAlerts } from './alerts/queue.ts'
 import { alertRoutes } from './alerts/routes.ts'
 import { testJob } from './alerts/trying.ts'
 import { calendarRoutes } from './calendar/calendar.ts'
-import { dashboardRoutes } from './dashboard/routes.ts'
+import { dashboardRoutes } from './dashboard/dashboard.ts'
 import { freightRoutes } from './freight/routes.ts'
 import { planMails } from './plans/mails.ts'
 import { planRoutes } from './plans/routes.ts'
@@ -26,7 +25,7 @@ export const insights = slice({
     ...planRoutes,
     ...calendarRoutes,
   ],
-  jobs: [alertJob(acknowledgePending), nightJob, testJob],
+  jobs: [alertJob, nightJob, testJob],
   reviews: [warnOfPlan, reviewAlerts, forgetNews],
   mails: planMails,
   announcements: alertAnnouncements,

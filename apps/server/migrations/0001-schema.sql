@@ -1552,21 +1552,13 @@ create table alert_test (
   workspace_id int not null,
   rule text not null,
   asked_at timestamptz not null default now(),
-  -- date of issue of the oldest documents
-  since timestamp without time zone not null,
-  -- where it goes on; null: it has ended
-  type smallint,
-  at timestamp without time zone,
-  last_id bigint,
-  -- how many documents of this type it may still look at
-  left_of_type int not null,
-  total int not null,
+  -- those to look at, and how many of them it has taken
+  document_ids bigint[] not null,
+  taken int not null default 0,
   -- there are more
   capped boolean not null,
   -- older documents were still being read when it was asked
   unread boolean not null,
-  -- its reading brought a thread down or took too long: when it is tried again
-  again_at timestamptz,
   judged int not null default 0,
   counts jsonb not null,
   strongest jsonb not null,

@@ -287,6 +287,26 @@ export function isDataError(error: unknown): boolean {
   return typeof code === 'string' && /^(22|23|54)/.test(code)
 }
 
+// Errors in what a document says: it fails again, and others do not.
+const isOfData = (error: unknown) => isDataError(error) || error instanceof TypeError || error instanceof RangeError
+
+/** Does `work` with all of these, or, when what they say fails, with each alone; `refused` is called with each that fails alone. */
+export async function batchOrEach<T>(
+  db: Database,
+  all: readonly T[],
+  work: (some: readonly T[]) => Promise<void>,
+  refused: (one: T, error: unknown) => void,
+): Promise<void> {
+  if (all.length === 0) return
+  try {
+    await guarded(db, () => work(all))
+  } catch (error) {
+    if (!isOfData(error)) throw error
+    if (all.length === 1) return refused(all[0]!, error)
+    for (const one of all) await batchOrEach(db, [one], work, refused)
+  }
+}
+
 /** Switches the workspace of the transaction that `ctx.db` already is. */
 export async function enterWorkspace({ db }: WithDatabase, workspaceId: number): Promise<void> {
   await enter(workspaceId).execute(db)

@@ -95,15 +95,10 @@ export interface Tables {
     workspace_id: number
     rule: string
     asked_at: Optional<Date, Date | string>
-    since: string
-    type: Optional<number | null>
-    at: Optional<string | null>
-    last_id: Optional<bigint | null, bigint | number | null>
-    left_of_type: number
-    total: number
+    document_ids: bigint[]
+    taken: Optional<number>
     capped: boolean
     unread: boolean
-    again_at: Optional<Date | null, Date | string | null>
     judged: Optional<number>
     counts: Column<unknown, string>
     strongest: Column<unknown, string>

@@ -2,7 +2,7 @@ import type { KeptFacts } from '@vigia/checks/alerts/kept'
 import { standingStatuses } from '@vigia/dfe/families/lookup'
 import { sql } from 'kysely'
 import type { Context, Database } from '../../platform/context.ts'
-import { guarded, isDataError } from '../../platform/database.ts'
+import { batchOrEach } from '../../platform/database.ts'
 import type { ServiceCode } from '../../platform/service.ts'
 import { countedTerm, sumKinds } from '../list/counted.ts'
 import { putWords } from '../search/document-words.ts'
@@ -69,14 +69,12 @@ export async function putFacts(
   workspaceId: number,
   documents: ReadonlyMap<bigint, Inside | undefined>,
 ): Promise<void> {
-  if (documents.size === 0) return
-  try {
-    await guarded(db, () => putAll(db, workspaceId, documents))
-  } catch (err) {
-    if (!isDataError(err)) throw err
-    if (documents.size > 1) for (const one of documents) await putFacts({ db, log }, workspaceId, new Map([one]))
-    else log.error({ err, workspaceId, documents: [...documents.keys()] }, 'what is inside a document cannot be stored')
-  }
+  await batchOrEach(
+    db,
+    [...documents],
+    (some) => putAll(db, workspaceId, new Map(some)),
+    ([id], err) => log.error({ err, workspaceId, document: id }, 'what is inside a document cannot be stored'),
+  )
 }
 
 async function putAll(

@@ -6,7 +6,7 @@ import { cte, cteRole } from '@vigia/dfe/families/cte'
 import { nfe } from '@vigia/dfe/families/nfe'
 import { sql } from 'kysely'
 import type { Context, Database } from '../../platform/context.ts'
-import { guarded, isDataError } from '../../platform/database.ts'
+import { batchOrEach } from '../../platform/database.ts'
 import { standingOnly } from '../list/filter.ts'
 import { recordsOf } from '../store.ts'
 import { replaced } from './facts.ts'
@@ -48,32 +48,26 @@ interface Bill extends Neighbour {
 
 /** Audits the bills of freight among these documents, and those that a change of one of them may touch. One that fails alone is told. */
 export async function auditBills(
-  ctx: Pick<Context, 'db' | 'log'>,
+  { db, log }: Pick<Context, 'db' | 'log'>,
   workspaceId: number,
   changed: readonly bigint[],
 ): Promise<void> {
-  const ids = await findTouched(ctx.db, workspaceId, changed)
+  const ids = await findTouched(db, workspaceId, changed)
   for (let start = 0; start < ids.length; start += atOnce)
-    await auditSome(ctx, workspaceId, ids.slice(start, start + atOnce))
-}
-
-async function auditSome(ctx: Pick<Context, 'db' | 'log'>, workspaceId: number, ids: readonly bigint[]): Promise<void> {
-  try {
-    await guarded(ctx.db, async () => {
-      const bills = await readBills(ctx.db, workspaceId, ids)
-      await writeFindings(
-        ctx.db,
-        workspaceId,
-        ids,
-        bills.flatMap((bill) => findingsOf(bill)),
-      )
-    })
-  } catch (err) {
-    if (!isDataError(err) && !(err instanceof TypeError || err instanceof RangeError)) throw err
-    if (ids.length === 1)
-      return ctx.log.error({ err, workspaceId, document: ids[0] }, 'a bill of freight cannot be judged')
-    for (const id of ids) await auditSome(ctx, workspaceId, [id])
-  }
+    await batchOrEach(
+      db,
+      ids.slice(start, start + atOnce),
+      async (some) => {
+        const bills = await readBills(db, workspaceId, some)
+        await writeFindings(
+          db,
+          workspaceId,
+          some,
+          bills.flatMap((bill) => findingsOf(bill)),
+        )
+      },
+      (id, err) => log.error({ err, workspaceId, document: id }, 'a bill of freight cannot be judged'),
+    )
 }
 
 const laneOf = (workspaceId: number, column: 'lane' | 'way', than: '<' | '>') => sql`

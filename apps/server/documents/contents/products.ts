@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Context, Database } from '../../platform/context.ts'
-import { guarded, isDataError } from '../../platform/database.ts'
+import { batchOrEach } from '../../platform/database.ts'
 import { holdLock } from '../../platform/locks.ts'
 import { bareTerm } from '../../platform/text.ts'
 import { recordsOf } from '../store.ts'
@@ -19,13 +19,12 @@ export async function countProducts(
   ids: readonly bigint[],
 ): Promise<void> {
   await holdCompanies(db, workspaceId, ids)
-  try {
-    await guarded(db, () => countSome(db, workspaceId, ids))
-  } catch (err) {
-    if (!isDataError(err)) throw err
-    if (ids.length > 1) for (const id of ids) await countProducts({ db, log }, workspaceId, [id])
-    else log.error({ err, workspaceId, documents: ids }, 'products of a document cannot be counted')
-  }
+  await batchOrEach(
+    db,
+    ids,
+    (some) => countSome(db, workspaceId, some),
+    (id, err) => log.error({ err, workspaceId, document: id }, 'products of a document cannot be counted'),
+  )
 }
 
 async function countSome(db: Database, workspaceId: number, ids: readonly bigint[]): Promise<void> {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +9,7 @@ import { startDatabase } from '../../../../tests/support/postgres.ts'
 import { fill, terms } from '../../../../tests/support/volume.ts'
 import { readDashboard } from '../../insights/dashboard/dashboard.ts'
 import { limitTo, openDatabase, pools, readWorkspace } from '../../platform/database.ts'
+import { createPublicIds } from '../../platform/ids.ts'
 import { migrate } from '../../platform/schema/migrate.ts'
 import { dueUntil } from '../due.ts'
 import type { Filter } from './filter.ts'
@@ -25,6 +27,7 @@ type Name = keyof typeof workspaces
 const names = Object.keys(workspaces) as Name[]
 const idOf = (name: Name) => names.indexOf(name) + 1
 const rounds = 60
+const ids = createPublicIds(randomBytes(16))
 
 const directory = await mkdtemp(join(tmpdir(), 'vigia-bench-'))
 const postgres = await startDatabase(directory, { durable: true })
@@ -48,7 +51,7 @@ try {
       against: 'primary-key fetch of as many rows with their issuers, in the same kind of transaction',
       goals: { page1: 1.6, searchP95Ms: 35, pageMs: 1_000 },
       page1: await measurePageOne(name),
-      dashboard: await againstFetch(name, await someIds(name, {}), () => readDashboard({ db }, idOf(name))),
+      dashboard: await againstFetch(name, await someIds(name, {}), () => readDashboard({ db, ids }, idOf(name))),
       search: await measureSearch(name),
       orders: await measureOrders(name),
       dueUntil: await measureDue(name),
@@ -123,8 +126,8 @@ async function measureChosen(name: Name) {
     lastPage: await compare({ page: Math.ceil(total / 50) }),
     twoWords: await compare({ ...month(0), text: `distribuidora ${terms.some}` }),
     dashboard: await sideBySide(
-      () => readDashboard({ db: some }, idOf(name)),
-      () => readDashboard({ db }, idOf(name)),
+      () => readDashboard({ db: some, ids }, idOf(name)),
+      () => readDashboard({ db, ids }, idOf(name)),
     ),
   }
 }

@@ -19,7 +19,7 @@ import { readStoredSettings } from './judging.ts'
 import { isOpen, showVerdicts } from './list.ts'
 import { nightJob } from './night.ts'
 import { alertJob, reviewAlerts } from './queue.ts'
-import { readCaptured, readCompanies } from './reading.ts'
+import { readCompanies } from './reading.ts'
 import { alertRoutes } from './routes.ts'
 import { testJob } from './trying.ts'
 
@@ -88,7 +88,7 @@ async function run(method: string, path: string, who: Who, input: { params?: obj
 }
 
 // Until nothing is left to do; other workspaces are judged on the way.
-const judge = () => carryOutDue(ctx, [alertJob(async () => {}), nightJob])
+const judge = () => carryOutDue(ctx, [alertJob, nightJob])
 
 async function newOffice() {
   const workspaceId = await newWorkspace(ctx.db)
@@ -406,11 +406,10 @@ test('what was booked and is then cancelled is grave', async () => {
 test('goods that nobody carried are missed only as far as the CT-e were captured', async () => {
   const { workspaceId, deliver } = await newOffice()
   await deliver(nfeProc({ number: 1 }))
-  const captured = await inWorkspace(ctx, workspaceId, ({ db }) => readCaptured({ db }, workspaceId))
   const known = await inWorkspace(ctx, workspaceId, ({ db }) => readCompanies({ db, config: ctx.config }, workspaceId))
-  const until = () => [...known.values()].flatMap((one) => captured(one).establishments.map(({ until }) => until))
+  const until = [...known.values()].flatMap(({ establishments }) => establishments.map(({ until }) => until))
   // Nothing has ever been asked for.
-  expect(until()).toEqual([{ nfe: null, cte: null }])
+  expect(until).toEqual([{ nfe: null, cte: null }])
 })
 
 test('nobody sees or changes alerts of others', async () => {

@@ -4,19 +4,19 @@ import type { Alert } from '@vigia/contract/alerts'
 import { formatBrasiliaMoment, formatMoney } from '@vigia/contract/text'
 import { familyOf } from '@vigia/dfe/families/lookup'
 import { sql } from 'kysely'
-import { recordRead } from '../../accounts/audit/audit.ts'
 import { type Entry, zip } from '../../documents/export/archive.ts'
 import { readInBatches } from '../../documents/export/rows.ts'
 import { eventId, xmlName } from '../../documents/files.ts'
 import { getDetails } from '../../documents/panel/details.ts'
+import { noteRead } from '../../documents/reads.ts'
 import { openReceived } from '../../documents/received/bytes.ts'
 import { receivedContent } from '../../documents/received/column.ts'
 import { readSent } from '../../events/history.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
-import { inWorkspace, readWorkspace } from '../../platform/database.ts'
+import { readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Caller, Session } from '../../platform/http/session.ts'
-import { findAlert } from './list.ts'
+import { bandNames, findAlert } from './list.ts'
 
 // Why a document looks wrong, as files that can be handed on: what the person sees on the screen, and the bytes behind it.
 
@@ -29,7 +29,7 @@ type Details = Awaited<ReturnType<typeof getDetails>>
 
 /** The evidence of an alert as a ZIP that is made while it is read: only what the person may see of it. Refuses alerts that are not there, and too many. */
 export async function openEvidence(
-  ctx: Pick<Context, 'db' | 'ids'>,
+  ctx: Pick<Context, 'db' | 'ids' | 'log'>,
   session: Session,
   caller: Pick<Caller, 'isHead'>,
   id: bigint | null,
@@ -38,8 +38,7 @@ export async function openEvidence(
   const alert = id === null ? null : await readWorkspace(ctx, workspaceId, (ctx) => findAlert(ctx, workspaceId, id))
   if (id === null || alert === null) throw new AppError('not-found', 'Não há alerta deste documento.')
   const details = await getDetails(ctx, session, alert.idDFe, readSent)
-  const text = `Baixou as evidências do alerta do documento ${alert.chave}.`
-  await inWorkspace({ db: ctx.db }, workspaceId, ({ db }) => recordRead({ db }, session, caller, text))
+  await noteRead(ctx, session, caller, `Baixou as evidências do alerta do documento ${alert.chave}.`)
   const content = zip((abandoned) => entriesOf(ctx, session, { id, alert, details, abandoned }))
   return { content, fileName: `evidencias-${alert.chave}.zip` }
 }
@@ -98,7 +97,6 @@ async function readEvents(
   return rows
 }
 
-const bandNames = { informativo: 'informativo', medio: 'médio', alto: 'alto', critico: 'crítico' }
 const stateNames: Record<Alert['estado'], string> = {
   nova: 'nova',
   'em-analise': 'em análise',

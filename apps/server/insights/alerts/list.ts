@@ -57,23 +57,23 @@ export const isOpen = sql`${isUnanswered} and not ${isLearning}`
 const withholdingScore = 60
 
 /** That a document was judged, and when it is judged again; `version`: as it was read. */
-export interface Judged {
+export interface JudgedAt {
   version: string
   judged_at: string
   judge_at: string | null
 }
 
 /**
- * Writes what alerts say about documents on these, on those with the same chave and on their issuers, once per transaction that changes alerts.
+ * Writes what alerts say about documents on these and on those with the same chave, once per transaction that changes alerts.
  * `judged`: of those that are judged now; `again`: documents that are to be judged again. All are locked in one order.
  */
 export async function showVerdicts(
   { db }: WithDatabase,
   workspaceId: number,
   ids: readonly bigint[],
-  { judged, again = [] }: { judged?: ReadonlyMap<bigint, Judged>; again?: readonly bigint[] } = {},
+  { judged, again = [] }: { judged?: ReadonlyMap<bigint, JudgedAt>; again?: readonly bigint[] } = {},
 ): Promise<void> {
-  const { rows } = await sql<Judged & { id: bigint; alert_band: number | null; suspect: boolean }>`
+  const { rows } = await sql<JudgedAt & { id: bigint; alert_band: number | null; suspect: boolean }>`
     select d.id, d.version, d.judged_at::text as judged_at, d.judge_at::text as judge_at, a.band as alert_band,
            exists (select from alert g where g.workspace_id = ${workspaceId} and g.chave = d.chave and g.state <> 'conhecida'
                                          and (g.score >= ${sql.lit(withholdingScore)} or g.state = 'confirmada')) as suspect
@@ -84,10 +84,10 @@ export async function showVerdicts(
   const decided = rows.map((row) => ({ ...row, ...judged?.get(row.id) }))
   await setDerived({ db }, workspaceId, ['alert_band', 'suspect', 'judged_at', 'judge_at'], decided)
   await judgeAgain({ db }, workspaceId, again)
-  await showIssuers(db, workspaceId, ids)
 }
 
-async function showIssuers(db: Database, workspaceId: number, ids: readonly bigint[]): Promise<void> {
+/** Writes on the issuers of documents whether an alert of theirs is confirmed, which only people say. */
+export async function showIssuers(db: Database, workspaceId: number, ids: readonly bigint[]): Promise<void> {
   const { rows: issuers } = await sql<{ base: string; suspect: boolean }>`
     select q.base, exists (select from alert a where a.workspace_id = ${workspaceId} and a.issuer_base = q.base and a.state = 'confirmada') as suspect
       from (select distinct ${taxBase('s')} as base from document d join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id
@@ -97,6 +97,19 @@ async function showIssuers(db: Database, workspaceId: number, ids: readonly bigi
     update supplier s set suspect = r.suspect from ${recordsOf(issuers, { base: 'text', suspect: 'boolean' })}
      where s.workspace_id = ${workspaceId} and s.tax_id >= r.base and s.tax_id < r.base || 'a' and ${taxBase('s')} = r.base
        and s.suspect <> r.suspect`.execute(db)
+}
+
+export const bandNames: Record<AlertBand, string> = {
+  informativo: 'informativo',
+  medio: 'médio',
+  alto: 'alto',
+  critico: 'crítico',
+}
+
+/** Counts of each band. */
+export function byBand(rows: readonly { band: number | null; n: number }[]): Record<AlertBand, number> {
+  const count = (band: AlertBand) => rows.find((row) => row.band === alertBands.indexOf(band))?.n ?? 0
+  return { informativo: count('informativo'), medio: count('medio'), alto: count('alto'), critico: count('critico') }
 }
 
 function stateCondition(state: AlertFilter['state']): RawBuilder<unknown> {

@@ -44,7 +44,7 @@ async function newOffice() {
           files.map((xml) => arrive(++nsu, xml)),
         ),
       )
-      await carryOutDue(ctx, [alertJob(async () => {}), nightJob])
+      await carryOutDue(ctx, [alertJob, nightJob])
     },
     news: () =>
       inside(async (db) => {

@@ -24,9 +24,6 @@ import { nightOf } from './night.ts'
 import { judgeRead } from './queue.ts'
 import { bands } from './verdicts.ts'
 
-// What is missing is missed.
-const allCaptured = async () => (company: AlertFacts['company']) => company
-
 const { ctx } = await useContext()
 const asOf = Date.parse('2026-11-25T12:00:00Z')
 const keyOf = ({ company, chave }: AlertFacts) => `${company.base} ${chave}`
@@ -66,7 +63,7 @@ async function newOffice() {
       const all = new Map([...known.values()].map(({ id, facts }) => [id, facts]))
       const read = rows.map(({ id, companyId }) => ({ documentId: id, companyId, facts: all.get(id)! }))
       for (let start = 0; start < read.length; start += 50)
-        await judgeRead({ db }, workspaceId, asOf, read.slice(start, start + 50), new Set(), allCaptured)
+        await judgeRead({ db }, workspaceId, asOf, read.slice(start, start + 50), new Set())
     })
   return {
     put: async (arrived: readonly AlertFacts[]) => {

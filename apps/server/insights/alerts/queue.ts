@@ -2,23 +2,16 @@ import { type RawBuilder, sql } from 'kysely'
 import { auditBills } from '../../documents/contents/freight.ts'
 import { countProducts } from '../../documents/contents/products.ts'
 import { behindMax } from '../../documents/unread.ts'
+import { acknowledgePending } from '../../events/events.ts'
 import type { Context, Database, WithDatabase } from '../../platform/context.ts'
-import { inWorkspace, readWorkspace } from '../../platform/database.ts'
+import { batchOrEach, inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { type Again, holdJob, type Job, type JobKind, queueJob } from '../../platform/jobs/jobs.ts'
-import { holdAlerts, judgeAll, together, type Within } from './judging.ts'
-import { type Judged, showVerdicts } from './list.ts'
+import { holdAlerts, judgeAll } from './judging.ts'
+import { type JudgedAt, showVerdicts } from './list.ts'
 import { noteRisen } from './news.ts'
 import { nightJob } from './night.ts'
 import { addPartners } from './partners.ts'
-import {
-  findDocuments,
-  hasNext,
-  isWaiting,
-  type ReadDocument,
-  type readCaptured,
-  readCompanies,
-  readFacts,
-} from './reading.ts'
+import { findDocuments, hasNext, isWaiting, type ReadDocument, readCompanies, readFacts } from './reading.ts'
 import { writeVerdicts } from './verdicts.ts'
 
 // The documents of a workspace that wait for their verdict: docs/decisions/0043-alerts-in-the-product.md.
@@ -30,20 +23,18 @@ const citingMax = 200
 // Pause until documents are looked at again that somebody changed meanwhile.
 const changedWaitMs = 5_000
 
-/** Judges documents of workspaces, a bounded part of one after the other. `judged` is told of which companies new ones were judged. */
-export const alertJob = (
-  judged: (ctx: Context, workspaceId: number, companyId: number) => Promise<unknown>,
-): JobKind => ({
+/** Judges documents of workspaces, a bounded part of one after the other; then automatic answers of their companies may leave. */
+export const alertJob: JobKind = {
   name: kind,
   // A workspace with one document to be judged does not wait for the turn of one with thousands.
   concurrency: 2,
   waits: [60_000],
   run: async (ctx, job) => {
     const { companies, again } = await takeTurn(ctx, job)
-    for (const companyId of companies) await judged(ctx, job.workspaceId!, companyId)
+    for (const companyId of companies) await acknowledgePending(ctx, job.workspaceId!, companyId)
     return again
   },
-})
+}
 
 interface Waiting {
   id: bigint
@@ -106,54 +97,49 @@ async function takeTurn(ctx: Context, job: Job): Promise<{ companies: readonly n
   const ids = waiting.map(({ id }) => id)
   // By itself, because it holds the locks of companies that others capture.
   await inWorkspace(ctx, workspaceId, ({ db, log }) => countProducts({ db, log }, workspaceId, ids))
-  return inWorkspace<Within, Awaited<ReturnType<typeof takeTurn>>>(
-    { db: ctx.db, log: ctx.log },
-    workspaceId,
-    async (inside) => {
-      const { db, log } = inside
-      await holdAlerts({ db }, workspaceId)
-      await auditBills({ db, log }, workspaceId, ids)
-      const changed = new Set(waiting.flatMap(({ id, changed }) => (changed ? id : [])))
-      const judgedAt = new Date(asOf).toISOString()
-      const judged = new Map<bigint, Judged>(
-        waiting.map(({ id, version }) => [id, { version, judged_at: judgedAt, judge_at: null }]),
-      )
-      for (const { documentId, untried } of unread) if (untried) judged.delete(documentId)
-      await together(
-        inside,
-        read,
-        async (some) => {
-          for (const [id, at] of await judgeRead({ db }, workspaceId, asOf, some, told ? changed : new Set()))
-            if (judged.has(id)) judged.get(id)!.judge_at = new Date(at).toISOString()
-        },
-        ({ documentId }: ReadDocument, err) => {
-          log.error({ err, workspaceId, documentId }, 'a document cannot be judged')
-          // Its earlier verdict stays meanwhile. The night tries it again.
-          if (judged.has(documentId)) judged.get(documentId)!.judged_at = 'infinity'
-        },
-      )
-      // A document of several companies of a base is judged as the one that came first; one that nobody judges has no alert.
-      const isFound = new Set(found.map(({ documentId }) => documentId))
-      const others = [
-        ...found.flatMap(({ others }) => others),
-        ...waiting.flatMap(({ id }) => (isFound.has(id) ? [] : id)),
-      ]
-      await sql`delete from alert where workspace_id = ${workspaceId} and document_id = any (${others}::bigint[])`.execute(
-        db,
-      )
-      const again = await findCompanions(db, workspaceId, changed)
-      await showVerdicts({ db }, workspaceId, [...judged.keys(), ...others], { judged, again })
-      // A rule that was switched meanwhile has its own beginning.
-      await sql`
+  return inWorkspace({ db: ctx.db, log: ctx.log }, workspaceId, async ({ db, log }): ReturnType<typeof takeTurn> => {
+    await holdAlerts({ db }, workspaceId)
+    await auditBills({ db, log }, workspaceId, ids)
+    const changed = new Set(waiting.flatMap(({ id, changed }) => (changed ? id : [])))
+    const judgedAt = new Date(asOf).toISOString()
+    const judged = new Map<bigint, JudgedAt>(
+      waiting.map(({ id, version }) => [id, { version, judged_at: judgedAt, judge_at: null }]),
+    )
+    for (const { documentId, untried } of unread) if (untried) judged.delete(documentId)
+    await batchOrEach(
+      db,
+      read,
+      async (some) => {
+        for (const [id, at] of await judgeRead({ db }, workspaceId, asOf, some, told ? changed : new Set()))
+          if (judged.has(id)) judged.get(id)!.judge_at = new Date(at).toISOString()
+      },
+      ({ documentId }: ReadDocument, err) => {
+        log.error({ err, workspaceId, documentId }, 'a document cannot be judged')
+        // Its earlier verdict stays meanwhile. The night tries it again.
+        if (judged.has(documentId)) judged.get(documentId)!.judged_at = 'infinity'
+      },
+    )
+    // A document of several companies of a base is judged as the one that came first; one that nobody judges has no alert.
+    const isFound = new Set(found.map(({ documentId }) => documentId))
+    const others = [
+      ...found.flatMap(({ others }) => others),
+      ...waiting.flatMap(({ id }) => (isFound.has(id) ? [] : id)),
+    ]
+    await sql`delete from alert where workspace_id = ${workspaceId} and document_id = any (${others}::bigint[])`.execute(
+      db,
+    )
+    const again = await findCompanions(db, workspaceId, changed)
+    await showVerdicts({ db }, workspaceId, [...judged.keys(), ...others], { judged, again })
+    // A rule that was switched meanwhile has its own beginning.
+    await sql`
         update alert_setting set reviewed_id = ${reviewedNext}::bigint
          where workspace_id = ${workspaceId} and reviewed_id = ${reviewed}::bigint`.execute(db)
-      const more = waiting.length === judgedMax || reviewedNext !== null || again.length > 0
-      const waitMs = more ? 0 : waiting.length > 0 ? await readWait({ db }, workspaceId) : null
-      await holdJob({ db }, job)
-      const companies = new Set(waiting.flatMap(({ companyId, changed }) => (changed ? companyId : [])))
-      return { companies: [...companies], again: waitMs === null ? null : { waitMs } }
-    },
-  )
+    const more = waiting.length === judgedMax || reviewedNext !== null || again.length > 0
+    const waitMs = more ? 0 : waiting.length > 0 ? await readWait({ db }, workspaceId) : null
+    await holdJob({ db }, job)
+    const companies = new Set(waiting.flatMap(({ companyId, changed }) => (changed ? companyId : [])))
+    return { companies: [...companies], again: waitMs === null ? null : { waitMs } }
+  })
 }
 
 /** Judges documents as they were read; of those `told` people are told what is found. Returns when time alone may change a verdict, in milliseconds. */
@@ -163,14 +149,13 @@ export async function judgeRead(
   asOf: number,
   read: readonly ReadDocument[],
   told: ReadonlySet<bigint>,
-  captures?: typeof readCaptured,
 ): Promise<Map<bigint, number>> {
   await addPartners(
     db,
     workspaceId,
     read.map(({ facts }) => facts),
   )
-  const verdicts = await judgeAll({ db }, workspaceId, asOf, read, captures)
+  const verdicts = await judgeAll({ db }, workspaceId, asOf, read)
   const risen = await writeVerdicts(db, workspaceId, verdicts)
   await noteRisen(
     { db },

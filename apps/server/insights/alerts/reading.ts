@@ -184,33 +184,10 @@ const apartMs = 40_000
 const ofEach = <T>(of: (family: Family) => T) =>
   Object.fromEntries(families.map((family) => [family.id, of(family)])) as Record<FamilyId, T>
 
-/** Companies with the instant until which everything was captured; `ctx.db` is a transaction inside the workspace. */
-export async function readCaptured(
-  { db }: WithDatabase,
-  workspaceId: number,
-): Promise<(company: AlertCompany) => AlertCompany> {
-  const { rows: companies } = await sql<{ id: number; cnpj: string }>`
-    select id, cnpj from company where workspace_id = ${workspaceId}`.execute(db)
-  const ids = new Map(companies.map(({ id, cnpj }) => [cnpj, id]))
-  const lines = await readCaptureStates(db, workspaceId)
-  const until = (taxId: string, service: number) => {
-    const line = lines.find((one) => one.company_id === ids.get(taxId) && one.service === service)
-    const isWhole = line && line.last_nsu === line.max_nsu && line.missing + line.lost + line.unread === 0
-    return isWhole ? (line.last_success_at?.toISOString() ?? null) : null
-  }
-  return (company) => ({
-    ...company,
-    establishments: company.establishments.map((each) => ({
-      ...each,
-      until: ofEach(({ code }) => until(each.taxId, code)),
-    })),
-  })
-}
-
 // How far back the authority hands documents out.
 const reachMs = 90 * 86_400_000
 
-/** Facts about the workspace's companies, by base; `ctx.db` is inside the workspace. */
+/** Facts about the workspace's companies, by base, with the instant until which everything was captured; `ctx.db` is inside the workspace. */
 export async function readCompanies(
   { db, config }: { db: Database; config: Pick<Context['config'], 'sefaz'> },
   workspaceId: number,
@@ -222,18 +199,25 @@ export async function readCompanies(
     .orderBy('id')
     .execute()
   const hiding = await readHiding({ db }, workspaceId)
+  const lines = Map.groupBy(await readCaptureStates(db, workspaceId), ({ company_id }) => company_id)
+  const until = (companyId: number, service: number) => {
+    const line = lines.get(companyId)?.find((one) => one.service === service)
+    const isWhole = line && line.last_nsu === line.max_nsu && line.missing + line.lost + line.unread === 0
+    return isWhole ? (line.last_success_at?.toISOString() ?? null) : null
+  }
   return new Map(
     [...Map.groupBy(rows, ({ cnpj }) => cnpjBase(cnpj))].map(([base, own]) => [
       base,
       {
         base,
         tpAmb: config.sefaz.tpAmb === 1 ? '1' : '2',
-        establishments: own.map(({ cnpj, name, uf, created_at }) => ({
+        establishments: own.map(({ id, cnpj, name, uf, created_at }) => ({
           taxId: cnpj,
           names: [name],
           ies: [],
           uf: ufs.find(({ code }) => code === uf)?.uf,
           since: new Date(created_at.getTime() - reachMs).toISOString(),
+          until: ofEach(({ code }) => until(id, code)),
         })),
         captures: ofEach((family) => own.some(({ id }) => shownRoles(hiding, id, family.id) !== 0)),
       },

@@ -54,11 +54,10 @@ export const alertRoutes = [
       open: await countOpen({ db }, workspaceId),
       backlog: await readBacklog({ db }, workspaceId),
     }))
-    const [informativo = 0, medio = 0, alto = 0, critico = 0] = [0, 1, 2, 3].map((band) => open.bands.get(band) ?? 0)
     const situation = situationOf(backlog)
     return {
       data: {
-        abertos: { informativo, medio, alto, critico },
+        abertos: open.bands,
         emAprendizado: open.learning,
         situacao: situation,
         faltam: backlog.waiting,

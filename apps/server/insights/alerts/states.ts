@@ -1,7 +1,7 @@
 import { rules } from '@vigia/checks/alerts/rules'
 import { defaultSettings } from '@vigia/checks/alerts/settings'
 import type { AlertSettings } from '@vigia/contract/alert-settings'
-import { type AlertRule, alertMax, type KnownAlert } from '@vigia/contract/alerts'
+import { type AlertBand, type AlertRule, alertMax, type KnownAlert } from '@vigia/contract/alerts'
 import { formatList, formatMoney } from '@vigia/contract/text'
 import { sql } from 'kysely'
 import { recordAudit } from '../../accounts/audit/audit.ts'
@@ -15,7 +15,7 @@ import { AppError } from '../../platform/errors.ts'
 import type { Session } from '../../platform/http/session.ts'
 import { queueJob } from '../../platform/jobs/jobs.ts'
 import { holdAlerts, readStoredSettings } from './judging.ts'
-import { besideDocument, isLearning, isUnanswered, ruleName, showVerdicts } from './list.ts'
+import { besideDocument, byBand, isLearning, isUnanswered, ruleName, showIssuers, showVerdicts } from './list.ts'
 
 // Statements of people about alerts and rules. All hold the alerts of the workspace first.
 
@@ -94,6 +94,7 @@ export async function setState(
      where a.workspace_id = ${workspaceId} and a.document_id = k.id`.execute(db)
   const again = await findPairs(db, workspaceId, [...taken, ...silenced])
   await showVerdicts({ db }, workspaceId, changedIds, { again })
+  await showIssuers(db, workspaceId, changedIds)
   const what = changed.length === 1 ? `do alerta do documento ${changed[0]!.chave}` : `de ${changed.length} alertas`
   await recordAudit({ db }, session, 'alerta', `Mudou o estado ${what} para ${stateNames[state]}.`)
   return changed.length
@@ -204,44 +205,27 @@ const families = {
   cancellation: 'cancelamento',
 } as const
 
-interface Decided {
-  confirmed: number
-  known: number
-}
-
-async function readDecided({ db }: WithDatabase, workspaceId: number): Promise<Map<string, Decided>> {
-  // An alert that is known again stands for what was said of it, whatever it says now.
-  const { rows } = await sql<Decided & { rule: string }>`
-    select rule, count(*) filter (where confirmed)::int as confirmed, count(*) filter (where not confirmed)::int as known from (
-      select unnest(a.stated_rules) as rule, true as confirmed from alert a where a.workspace_id = ${workspaceId} and a.state = 'confirmada'
-      union all
-      select rule, false from (
-        select distinct k.rule, k.document_id from alert_known k where k.workspace_id = ${workspaceId}) k) x
-     group by 1`.execute(db)
-  return new Map(rows.map(({ rule, ...decided }) => [rule, decided]))
-}
-
 export async function listRules({ db }: WithDatabase, workspaceId: number): Promise<AlertRule[]> {
-  // Alerts with a statement count even when no rule fires any more.
-  const { rows } = await sql<{ rule: string; fired: number }>`
-    select rule, count(*)::int as fired
-      from alert a cross join lateral (select unnest(a.rules) as rule union select unnest(a.stated_rules)) r
-     where a.workspace_id = ${workspaceId} group by 1`.execute(db)
-  const decided = await readDecided({ db }, workspaceId)
-  const { rows: settings } = await sql<{ off: string[] }>`
-    select off from alert_setting where workspace_id = ${workspaceId}`.execute(db)
-  const counts = new Map(rows.map(({ rule, fired }) => [rule, fired]))
-  const off = new Set(settings[0]?.off)
+  // Alerts with a statement count even when no rule fires any more; one that is known again stands for what was said of it.
+  const { rows } = await sql<{ rule: string; fired: number; confirmed: number; known: number }>`
+    select rule, sum(fired)::int as fired, sum(confirmed)::int as confirmed, sum(known)::int as known from (
+      select r.rule, 1 as fired, (a.state = 'confirmada' and r.rule = any (a.stated_rules))::int as confirmed, 0 as known
+        from alert a cross join lateral (select unnest(a.rules) as rule union select unnest(a.stated_rules)) r
+       where a.workspace_id = ${workspaceId}
+      union all
+      select k.rule, 0, 0, 1 from (select distinct rule, document_id from alert_known where workspace_id = ${workspaceId}) k) x
+     group by 1`.execute(db)
+  const { off } = await readStoredSettings({ db }, workspaceId)
   return rules.map(({ id, name, family, weight }) => {
-    const { confirmed = 0, known = 0 } = decided.get(id) ?? {}
+    const { fired = 0, confirmed = 0, known = 0 } = rows.find(({ rule }) => rule === id) ?? {}
     return {
       id,
       nome: name,
       familia: families[family],
       peso: weight,
-      ligada: !off.has(id),
+      ligada: !off.includes(id),
       fixa: unsilenced.has(id),
-      disparos: counts.get(id) ?? 0,
+      disparos: fired,
       confirmados: confirmed,
       conhecidos: known,
       precisao: confirmed + known === 0 ? null : Math.round((100 * confirmed) / (confirmed + known)) / 100,
@@ -313,18 +297,16 @@ export async function saveAlertSettings(
   await recordAudit({ db }, session, 'alerta', `Mudou ${formatList(what)}, que as regras dos alertas levam em conta.`)
 }
 
+/** How many alerts are open, by band, and how many wait for the habits of their company. */
 export async function countOpen(
   { db }: WithDatabase,
   workspaceId: number,
-): Promise<{ bands: Map<number, number>; learning: number }> {
+): Promise<{ bands: Record<AlertBand, number>; learning: number }> {
   const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
   const { rows } = await sql<{ band: number | null; n: number }>`
     select case when not ${isLearning} then a.band end as band, count(*)::int as n
       from alert a ${besideDocument(shown)}
      where ${sql.join([sql`a.workspace_id = ${workspaceId}`, isUnanswered, ...shown], sql` and `)}
      group by 1`.execute(db)
-  return {
-    bands: new Map(rows.flatMap(({ band, n }) => (band === null ? [] : [[band, n]]))),
-    learning: rows.find(({ band }) => band === null)?.n ?? 0,
-  }
+  return { bands: byBand(rows), learning: rows.find(({ band }) => band === null)?.n ?? 0 }
 }

@@ -4,12 +4,12 @@ import { type AlertTest, alertBands, alertMax } from '@vigia/contract/alerts'
 import { sql } from 'kysely'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
-import { inWorkspace, jsonTime, readWorkspace } from '../../platform/database.ts'
+import { batchOrEach, inWorkspace, jsonTime, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import { countTry, type Limit } from '../../platform/http/throttle.ts'
 import { type Again, holdJob, type Job, type JobKind, queueJob } from '../../platform/jobs/jobs.ts'
 import { LeaseLost } from '../../platform/jobs/loop.ts'
-import { type Tried, together, tryRule } from './judging.ts'
+import { type Tried, tryRule } from './judging.ts'
 import { issuedText } from './list.ts'
 import { findDocuments, hasNext, judgedTypes, readCompanies, readFacts } from './reading.ts'
 import { bands } from './verdicts.ts'
@@ -21,6 +21,9 @@ import { bands } from './verdicts.ts'
 const asked: Limit = { name: 'alert-test', times: 40, withinMs: 3_600_000 }
 const portionMax = 50
 const failuresMax = 3
+
+const since = sql`(now() at time zone 'America/Sao_Paulo' - ${alertMax.testedDays} * interval '1 day')`
+const goesOn = sql`(not failed and taken < cardinality(document_ids))`
 
 /** Counters of a test, under the names of its answer. */
 type Counts = Pick<
@@ -49,29 +52,26 @@ interface Marked {
 export async function askTest({ db }: WithDatabase, workspaceId: number, rule: string): Promise<void> {
   if (!rules.some(({ id }) => id === rule)) throw new AppError('not-found', 'Esta regra não existe. Nada foi testado.')
   const { rows: running } = await sql`
-    select from alert_test where workspace_id = ${workspaceId} and rule = ${rule} and type is not null`.execute(db)
+    select from alert_test where workspace_id = ${workspaceId} and rule = ${rule} and ${goesOn}`.execute(db)
   if (running.length > 0) return
   await countTry({ db }, asked, String(workspaceId))
-  const since = sql`(now() at time zone 'America/Sao_Paulo' - ${alertMax.testedDays} * interval '1 day')`
   const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
-  const found = judgedTypes.map(
-    (type) => sql`(
-    select count(*)::int from (
-      select from document d where ${sql.join([sql`d.workspace_id = ${workspaceId}`, sql`d.type = ${type}`, sql`d.issued_at >= ${since}`, ...shown], sql` and `)}
-       limit ${alertMax.testedPerType + 1}) x)`,
-  )
+  const found: bigint[][] = []
+  for (const type of judgedTypes) {
+    const { rows } = await sql<{ id: bigint }>`
+      select d.id from document d
+       where ${sql.join([sql`d.workspace_id = ${workspaceId}`, sql`d.type = ${type}`, sql`d.issued_at >= ${since}`, ...shown], sql` and `)}
+       order by d.issued_at desc, d.id desc limit ${alertMax.testedPerType + 1}`.execute(db)
+    found.push(rows.map(({ id }) => id))
+  }
+  const ids = found.flatMap((some) => some.slice(0, alertMax.testedPerType))
+  const isCapped = found.some(({ length }) => length > alertMax.testedPerType)
   await sql`
-    insert into alert_test (workspace_id, rule, since, type, left_of_type, total, capped, unread, counts, strongest)
-    select ${workspaceId}, ${rule}, ${since}, ${judgedTypes[0]}, ${alertMax.testedPerType}, (select sum(least(t.n, ${alertMax.testedPerType})) from unnest(n.found) t (n)),
-           ${alertMax.testedPerType} < any (n.found),
-           ${hasNext(workspaceId)},
-           ${JSON.stringify(nothing)}, '[]'
-      from (select array[${sql.join(found)}] as found) n
+    insert into alert_test (workspace_id, rule, document_ids, capped, unread, counts, strongest)
+    select ${workspaceId}, ${rule}, ${ids}::bigint[], ${isCapped}, ${hasNext(workspaceId)}, ${JSON.stringify(nothing)}, '[]'
     on conflict (workspace_id, rule) do update set
-      asked_at = excluded.asked_at, since = excluded.since, type = excluded.type, at = null, last_id = null, left_of_type = excluded.left_of_type, total = excluded.total,
-      capped = excluded.capped, unread = excluded.unread, judged = 0, counts = excluded.counts, strongest = '[]', failed = false`.execute(
-    db,
-  )
+      asked_at = excluded.asked_at, document_ids = excluded.document_ids, taken = 0, capped = excluded.capped, unread = excluded.unread,
+      judged = 0, counts = excluded.counts, strongest = '[]', failed = false`.execute(db)
   await queueJob({ db }, { kind: testJob.name, workspaceId, key: rule })
 }
 
@@ -82,8 +82,8 @@ export async function readTest(
   rule: string,
 ): Promise<AlertTest | null> {
   const { rows } = await sql<Omit<AlertTest, keyof Counts | 'maisFortes'> & { counts: Counts; strongest: Marked[] }>`
-    select ${jsonTime(sql`asked_at`)} as "pedidoEm", case when failed then 'falhou' when type is null then 'pronto' else 'testando' end as situacao,
-           judged as avaliados, total, capped as limitado, unread as incompleto, counts, strongest
+    select ${jsonTime(sql`asked_at`)} as "pedidoEm", case when failed then 'falhou' when ${goesOn} then 'testando' else 'pronto' end as situacao,
+           judged as avaliados, cardinality(document_ids) as total, capped as limitado, unread as incompleto, counts, strongest
       from alert_test where workspace_id = ${workspaceId} and rule = ${rule}`.execute(db)
   if (!rows[0]) return null
   const { counts, strongest, ...test } = rows[0]
@@ -137,9 +137,7 @@ export const testJob: JobKind = {
       ctx.log.error({ err, workspaceId, rule }, 'a test of a rule was given up')
       await inWorkspace(ctx, workspaceId!, async ({ db }) => {
         await sql`
-          update alert_test set type = null, failed = true where workspace_id = ${workspaceId} and rule = ${rule}`.execute(
-          db,
-        )
+          update alert_test set failed = true where workspace_id = ${workspaceId} and rule = ${rule}`.execute(db)
         await holdJob({ db }, job)
       })
       return null
@@ -148,11 +146,9 @@ export const testJob: JobKind = {
 }
 
 interface Place {
-  since: string
-  type: number
-  at: string | null
-  lastId: bigint | null
-  left: number
+  /** Documents of the next portion. */
+  ids: bigint[]
+  isLast: boolean
   counts: Counts
   strongest: Marked[]
 }
@@ -163,40 +159,26 @@ async function goOnTesting(ctx: Context, job: Job): Promise<Again | null> {
   const workspaceId = job.workspaceId!
   const next = await readWorkspace(ctx, workspaceId, async ({ db, config }) => {
     const { rows } = await sql<Place>`
-      select since::text as since, type, at::text as at, last_id as "lastId", left_of_type as left, counts, strongest
-        from alert_test where workspace_id = ${workspaceId} and rule = ${rule} and type is not null`.execute(db)
+      select document_ids[taken + 1 : taken + ${portionMax}] as ids, taken + ${portionMax} >= cardinality(document_ids) as "isLast", counts, strongest
+        from alert_test where workspace_id = ${workspaceId} and rule = ${rule} and ${goesOn}`.execute(db)
     const [place] = rows
     if (!place) return null
-    const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
-    const most = Math.min(portionMax, place.left)
-    const conditions = [
-      sql`d.workspace_id = ${workspaceId}`,
-      sql`d.type = ${place.type}`,
-      sql`d.issued_at >= ${place.since}::timestamp`,
-      ...(place.at === null ? [] : [sql`(d.issued_at, d.id) < (${place.at}::timestamp, ${place.lastId})`]),
-      ...shown,
-    ]
-    const { rows: documents } = await sql<{ id: bigint; at: string }>`
-      select d.id, d.issued_at::text as at from document d where ${sql.join(conditions, sql` and `)} order by d.issued_at desc, d.id desc limit ${most}`.execute(
-      db,
-    )
-    const ids = documents.map(({ id }) => id)
     const companies = await readCompanies({ db, config }, workspaceId)
-    const found = await findDocuments({ db }, workspaceId, ids, companies)
+    const found = await findDocuments({ db }, workspaceId, place.ids, companies)
     const { rows: decided } = await sql<{ id: bigint; state: string }>`
       select document_id as id, state from alert
-       where workspace_id = ${workspaceId} and document_id = any (${ids}::bigint[]) and state in ('conhecida', 'confirmada')`.execute(
+       where workspace_id = ${workspaceId} and document_id = any (${place.ids}::bigint[]) and state in ('conhecida', 'confirmada')`.execute(
       db,
     )
-    return { place, most, documents, found, states: new Map(decided.map(({ id, state }) => [id, state])) }
+    return { place, found, states: new Map(decided.map(({ id, state }) => [id, state])) }
   })
   if (next === null) return null
-  const { place, most, documents, found, states } = next
+  const { place, found, states } = next
   const { read } = await readFacts(found)
   const tried: Tried[] = []
   await readWorkspace(ctx, workspaceId, ({ db, log }) =>
-    together(
-      { db, log },
+    batchOrEach(
+      db,
       read,
       async (some) => void tried.push(...(await tryRule({ db }, workspaceId, Date.now(), rule, some))),
       ({ documentId }, err) =>
@@ -220,26 +202,14 @@ async function goOnTesting(ctx: Context, job: Job): Promise<Again | null> {
     marked.push({ id: String(documentId), score, before, after: bandOf(withRule)!, sentence: fired.sentence })
   }
   const strongest = marked.toSorted((a, b) => b.score - a.score).slice(0, alertMax.strongestShown)
-  const last = documents.at(-1)
-  const left = place.left - documents.length
-  const goesOn =
-    last && documents.length === most && left > 0
-      ? { type: place.type, at: last.at, id: last.id, left }
-      : {
-          type: judgedTypes[judgedTypes.indexOf(place.type) + 1] ?? null,
-          at: null,
-          id: null,
-          left: alertMax.testedPerType,
-        }
   await inWorkspace({ db: ctx.db }, workspaceId, async ({ db }) => {
     await sql`
       update alert_test
-         set type = ${goesOn.type}, at = ${goesOn.at}::timestamp, last_id = ${goesOn.id}, left_of_type = ${goesOn.left}, judged = judged + ${tried.length},
-             counts = ${JSON.stringify(counts)}, strongest = ${JSON.stringify(strongest)}
+         set taken = taken + ${place.ids.length}, judged = judged + ${tried.length}, counts = ${JSON.stringify(counts)}, strongest = ${JSON.stringify(strongest)}
        where workspace_id = ${workspaceId} and rule = ${rule}`.execute(db)
     await holdJob({ db }, job)
   })
-  return goesOn.type === null ? null : { waitMs: 0 }
+  return place.isLast ? null : { waitMs: 0 }
 }
 
 function bandOf({ fired, band }: Verdict): number | null {

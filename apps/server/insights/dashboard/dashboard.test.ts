@@ -15,7 +15,7 @@ import { testSigner } from '../../platform/signer/testing.ts'
 import { newWorkspace, roomyStorage, testCaller, testSession } from '../../platform/testing.ts'
 import { endTrouble, noteTrouble } from '../../platform/trouble.ts'
 import { createVault } from '../../platform/vault.ts'
-import { dashboardRoutes } from './routes.ts'
+import { dashboardRoutes } from './dashboard.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
 let ctx: Context

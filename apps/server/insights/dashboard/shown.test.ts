@@ -177,14 +177,14 @@ test('whatever is switched off, totals, sums, pages and the dashboard are exactl
         expected.reduce((sum, row) => sum + Number(row.amount), 0),
         2,
       )
-      const dashboard = await readDashboard({ db }, workspaceId)
+      const dashboard = await readDashboard({ db, ids }, workspaceId)
       // At midnight another day begins for it.
       if (dayOf.format(new Date()) !== today) return
       const ofMonth = shown.filter((row) => row.issued_at.startsWith(today.slice(0, 7)))
-      expect(dashboard.companies.map((row) => row.nfe).sort()).toEqual(
+      expect(dashboard.qtdDocumentosPorEmpresa.map(({ qtdNfe }) => qtdNfe).sort()).toEqual(
         companies.map(({ id }) => ofMonth.filter((row) => row.company_id === id).length).sort(),
       )
-      expect(dashboard.latest).toHaveLength(Math.min(10, shown.length))
+      expect(dashboard.ultimosDocumentosProcessados).toHaveLength(Math.min(10, shown.length))
     }),
     { numRuns: runs(60) },
   )

@@ -16,7 +16,7 @@ import type { Context, WithDatabase } from '../../platform/context.ts'
 import { AppError } from '../../platform/errors.ts'
 import { serviceOf } from '../../platform/service.ts'
 import { likeLiteral, searchable } from '../../platform/text.ts'
-import { gravestFirst, isOpen, ruleName } from '../alerts/list.ts'
+import { byBand, gravestFirst, isOpen, ruleName } from '../alerts/list.ts'
 
 // Everything about one issuer of documents, read from what other slices write. It writes nothing.
 
@@ -35,15 +35,20 @@ const establishmentsMax = 100
 const alertsMax = 5
 const productsEach = 50
 
+/** `shown`: conditions on `document d`, for documents of the company that its switches do not hide. */
+type About = Chosen & { shown: RawBuilder<unknown>[] }
+
 export async function getSupplier(ctx: ReadContext, chosen: Chosen): Promise<Supplier> {
   const { db } = ctx
   const { workspaceId, issuer } = chosen
-  const names = await readNames(ctx, chosen)
+  const hiding = await readHiding({ db }, workspaceId)
+  const about = { ...chosen, shown: [...ofCompany('d.company_id', chosen), ...shownConditions(hiding, 'd')] }
+  const names = await readNames(ctx, about)
   const [last] = names
   if (!last) throw notThere()
   const first = names.reduce((one, other) => (other.first.issuedAt < one.first.issuedAt ? other : one))
   const ids = names.map(({ id }) => id)
-  const documents = await documentsOf(ctx, chosen, ids)
+  const documents = documentsOf(about, ids)
   const lately = sql`${documents} and d.issued_at >= ${since(supplierMax.months)}`
   const toPlace = ({ id, type, chave, issuedAt }: Ends) => ({
     idDFe: ctx.ids.encode(workspaceId, BigInt(id)),
@@ -67,9 +72,9 @@ export async function getSupplier(ctx: ReadContext, chosen: Chosen): Promise<Sup
     ultimo: toPlace(last.last),
     ...(await readSums(ctx, chosen)),
     situacoes: await countStatuses(ctx, lately),
-    alertas: await readAlerts(ctx, chosen, ids),
+    alertas: await readAlerts(ctx, about, ids),
     recentes: await readRecent(ctx, workspaceId, documents),
-    vencimentos: await readDue(ctx, chosen),
+    vencimentos: await readDue(ctx, about),
     faltaLer: waiting,
   }
 }
@@ -97,9 +102,7 @@ const ofCompany = (column: string, { companyId }: Chosen): RawBuilder<unknown>[]
 
 const every = (conditions: RawBuilder<unknown>[]) => sql.join(conditions, sql` and `)
 
-async function readNames({ db }: WithDatabase, chosen: Chosen): Promise<Name[]> {
-  const { workspaceId, issuer } = chosen
-  const shown = [...ofCompany('d.company_id', chosen), ...shownConditions(await readHiding({ db }, workspaceId), 'd')]
+async function readNames({ db }: WithDatabase, { workspaceId, issuer, shown }: About): Promise<Name[]> {
   // Looks up each family by itself, in the order of the index.
   const end = (direction: RawBuilder<unknown>) => sql`(
     select json_build_object('id', e.id::text, 'type', e.type, 'chave', e.chave, 'issuedAt', to_char(e.issued_at, 'YYYY-MM-DD"T"HH24:MI:SS'))
@@ -119,12 +122,8 @@ async function readNames({ db }: WithDatabase, chosen: Chosen): Promise<Name[]> 
 }
 
 // Shown documents of the suppliers, as `from` and `where` of a row `d`.
-async function documentsOf({ db }: WithDatabase, chosen: Chosen, supplierIds: number[]): Promise<RawBuilder<unknown>> {
-  const { workspaceId } = chosen
-  const shown = [...ofCompany('d.company_id', chosen), ...shownConditions(await readHiding({ db }, workspaceId), 'd')]
-  return sql`from document d
+const documentsOf = ({ workspaceId, shown }: About, supplierIds: number[]) => sql`from document d
     where ${every([sql`d.workspace_id = ${workspaceId}`, sql`d.supplier_id = any (${supplierIds}::int[])`, ...shown])}`
-}
 
 const thisMonth = sql`date_trunc('month', now() at time zone 'America/Sao_Paulo')::date`
 const since = (months: number) => sql`(${thisMonth} - ${`${months - 1} months`}::interval)::date`
@@ -188,28 +187,23 @@ async function countStatuses({ db }: WithDatabase, documents: RawBuilder<unknown
   }))
 }
 
-async function readAlerts(ctx: ReadContext, chosen: Chosen, supplierIds: number[]): Promise<Supplier['alertas']> {
-  const { db } = ctx
-  const { workspaceId, issuer } = chosen
-  const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
+async function readAlerts(
+  { db, ids }: ReadContext,
+  { workspaceId, issuer, shown }: About,
+  supplierIds: number[],
+): Promise<Supplier['alertas']> {
   const these = sql`from alert a join document d on d.workspace_id = a.workspace_id and d.id = a.document_id
-    where ${every([sql`a.workspace_id = ${workspaceId}`, sql`a.issuer_base = ${issuer}`, sql`d.supplier_id = any (${supplierIds}::int[])`, isOpen, ...ofCompany('a.company_id', chosen), ...shown])}`
+    where ${every([sql`a.workspace_id = ${workspaceId}`, sql`a.issuer_base = ${issuer}`, sql`d.supplier_id = any (${supplierIds}::int[])`, isOpen, ...shown])}`
   const { rows: counted } = await sql<{ band: number; n: number }>`
     select a.band, count(*)::int as n ${these} group by 1`.execute(db)
   const { rows: newest } = await sql<{ id: bigint; type: number; number: number; band: number; rules: string[] }>`
     select d.id, d.type, d.number::float8 as number, a.band, a.rules ${these} order by ${gravestFirst} limit ${alertsMax}`.execute(
     db,
   )
-  const open = new Map(counted.map(({ band, n }) => [alertBands[band], n]))
   return {
-    abertos: {
-      critico: open.get('critico') ?? 0,
-      alto: open.get('alto') ?? 0,
-      medio: open.get('medio') ?? 0,
-      informativo: open.get('informativo') ?? 0,
-    },
+    abertos: byBand(counted),
     ultimos: newest.map(({ id, type, number, band, rules }) => ({
-      idDFe: ctx.ids.encode(workspaceId, id),
+      idDFe: ids.encode(workspaceId, id),
       tipoDFe: type,
       numero: number,
       faixa: alertBands[band]!,
@@ -255,15 +249,13 @@ async function readRecent(
   }
 }
 
-async function readDue({ db }: WithDatabase, chosen: Chosen): Promise<Supplier['vencimentos']> {
-  const { workspaceId, issuer } = chosen
-  const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
+async function readDue({ db }: WithDatabase, { workspaceId, issuer, shown }: About): Promise<Supplier['vencimentos']> {
   const isLate = sql`i.due_on < (now() at time zone 'America/Sao_Paulo')::date`
   const { rows } = await sql<{ n: number; amount: string; late: number; lateAmount: string; next: string | null }>`
     select count(*)::int as n, sum(i.amount)::text as amount, (count(*) filter (where ${isLate}))::int as late,
            (sum(i.amount) filter (where ${isLate}))::text as "lateAmount", nullif(min(i.due_on) filter (where not ${isLate}), 'infinity')::text as next
       from installment i join document d on d.workspace_id = i.workspace_id and d.id = i.document_id
-     where ${every([sql`i.workspace_id = ${workspaceId}`, isIssuer('i.issuer', issuer), sql`i.standing`, sql`i.paid_at is null`, sql`i.due_on >= ${dueSince()}::date`, ...ofCompany('i.company_id', chosen), ...shown])}`.execute(
+     where ${every([sql`i.workspace_id = ${workspaceId}`, isIssuer('i.issuer', issuer), sql`i.standing`, sql`i.paid_at is null`, sql`i.due_on >= ${dueSince()}::date`, ...shown])}`.execute(
     db,
   )
   const { n, amount, late, lateAmount, next } = rows[0]!

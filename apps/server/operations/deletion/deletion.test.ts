@@ -203,8 +203,8 @@ describe('a deletion', () => {
             select workspace_id, id, company_id, issued_at, now(), 0, '', '', '{}' from document`,
         sql`insert into freight_mark (workspace_id, document_id, company_id, said_by, code, sentence)
             select workspace_id, id, company_id, 1, '', '' from document`,
-        sql`insert into alert_test (workspace_id, rule, since, left_of_type, total, capped, unread, counts, strongest)
-            values (${workspaceId}, 'S01', now(), 0, 0, false, false, '{}', '[]')`,
+        sql`insert into alert_test (workspace_id, rule, document_ids, capped, unread, counts, strongest)
+            values (${workspaceId}, 'S01', '{}', false, false, '{}', '[]')`,
         sql`insert into first_view select workspace_id, 1, 0, id from saved_view`,
         sql`with w as (insert into webhook (workspace_id, url, kinds, secret, version) values (${workspaceId}, '', '{}', '', 0) returning id)
           insert into webhook_delivery (workspace_id, webhook_id, kind, body) select ${workspaceId}, id, '', '' from w`,
