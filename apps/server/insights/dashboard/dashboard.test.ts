@@ -228,23 +228,11 @@ test.each([
     })),
   )
   expect(dashboard.pendencias).toEqual({
+    ...nothing().pendencias,
     resumos: is(0, (fact) => fact.status === 1 && lately(fact)),
     aguardandoResposta: is(0, (fact) => fact.status === 8 && lately(fact)),
     canceladasNfe: is(0, (fact) => fact.status === 3 && inMonth(fact)),
     canceladosCte: is(2, (fact) => fact.status === 3 && inMonth(fact)),
-    vencemNfe: 0,
-    vencemCte: 0,
-    mudaramNfe: 0,
-    mudaramCte: 0,
-    confirmacoesSugeridas: 0,
-    desconhecimentosPreparados: 0,
-    aguardamSegunda: 0,
-    alertas: 0,
-    alertasCriticos: 0,
-    alertasAltos: 0,
-    alertasMedios: 0,
-    parcelasVencidas: 0,
-    fretesAConferir: 0,
   })
   expect(dashboard.valorNfe).toBeCloseTo(worth(0, inMonth), 2)
   expect(dashboard.valorCte).toBeCloseTo(worth(2, inMonth), 2)
