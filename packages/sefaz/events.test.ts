@@ -77,7 +77,7 @@ describe('the examples of the dossier', () => {
       `<evento xmlns="http://www.portalfiscal.inf.br/nfe" versao="1.00">${infEvento}</evento>`,
     )
     const canonical = canonicalize(parseXml(signed.xml).children[0]!, {
-      namespaces: { '': 'http://www.portalfiscal.inf.br/nfe' },
+      '': 'http://www.portalfiscal.inf.br/nfe',
     })
     expect(canonical).toBe(
       infEvento.replace('<infEvento Id', '<infEvento xmlns="http://www.portalfiscal.inf.br/nfe" Id'),

@@ -1,16 +1,12 @@
 import type { XmlContent, XmlElement, XmlInstruction } from './parse.ts'
 import { escapeAttribute, escapeText } from './write.ts'
 
-/** Context of an element from its ancestors (Canonical XML 1.0 §2.4, document subsets). */
-export interface CanonicalizeOptions {
-  /** Declarations in scope from the ancestors: prefix ('' for the default) to URI. */
-  namespaces?: Record<string, string>
-}
-
-/** The element in inclusive Canonical XML 1.0 without comments, with the namespaces in scope written in its start tag (Canonical XML 1.0 §2). */
-export function canonicalize(element: XmlElement, options: CanonicalizeOptions = {}): string {
-  const scope = new Map(Object.entries(options.namespaces ?? {}))
-  return write(element, scope, true)
+/**
+ * The element in inclusive Canonical XML 1.0 without comments. `namespaces`: those in scope from its ancestors, prefix ('' for the default) to URI;
+ * they are written in its start tag (Canonical XML 1.0 §2, §2.4 document subsets).
+ */
+export function canonicalize(element: XmlElement, namespaces: Readonly<Record<string, string>> = {}): string {
+  return write(element, new Map(Object.entries(namespaces)), true)
 }
 
 /** The namespace of XML Signature (XML Signature §1.2). */

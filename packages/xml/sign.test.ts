@@ -24,7 +24,7 @@ const eventoCTe = `<eventoCTe xmlns="http://www.portalfiscal.inf.br/cte" versao=
 describe('signEnveloped', () => {
   test('has the digests published with the dossier of the signature (§4)', () => {
     const signature = parseXml(signed).children[1]!
-    const signedInfo = canonicalize(signature.children[0]!, { namespaces: { '': dsigNamespace } })
+    const signedInfo = canonicalize(signature.children[0]!, { '': dsigNamespace })
     expect(signed).toContain('<DigestValue>btSc1rfb02C7X7kdbKcFUDUrmRo=</DigestValue>')
     expect(signedInfo).toHaveLength(684)
     expect(createHash('sha1').update(signedInfo).digest('base64')).toBe('df/QNrsCtfbglwgmQ6Rto8a14zA=')

@@ -23,7 +23,7 @@ export function signEnveloped(xml: string, id: string, key: KeyObject, certifica
   if (parent.children.some(({ name }) => name === 'Signature')) throw new SignError('The document is signed already')
 
   const namespaces = scopeAlone(path.slice(0, -1), [parent, signed])
-  const digest = createHash('sha1').update(canonicalize(signed, { namespaces })).digest('base64')
+  const digest = createHash('sha1').update(canonicalize(signed, namespaces)).digest('base64')
   const signedInfo = signedInfoOf(id, digest)
   const value = sign('RSA-SHA1', Buffer.from(canonicalSignedInfo(signedInfo, namespaces)), key).toString('base64')
   const signature = tag(
@@ -55,5 +55,5 @@ function signedInfoOf(id: string, digest: string): string {
 
 function canonicalSignedInfo(signedInfo: string, namespaces: Record<string, string>): string {
   const element: XmlElement = parseXml(signedInfo)
-  return canonicalize(element, { namespaces: { ...namespaces, '': dsigNamespace } })
+  return canonicalize(element, { ...namespaces, '': dsigNamespace })
 }

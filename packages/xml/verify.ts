@@ -116,9 +116,9 @@ function check(
   signature: XmlElement,
   scope: Record<string, string>,
 ): 'digest' | 'signature' | undefined {
-  const body = canonicalize(parts.signed, { namespaces: scope })
+  const body = canonicalize(parts.signed, scope)
   if (createHash('sha1').update(body).digest('base64') !== parts.digest) return 'digest'
   const own = scopeInPlace([signature])
-  const signedInfo = canonicalize(parts.signedInfo, { namespaces: { ...scope, ...own } })
+  const signedInfo = canonicalize(parts.signedInfo, { ...scope, ...own })
   return verify('RSA-SHA1', Buffer.from(signedInfo), parts.certificate.publicKey, parts.value) ? undefined : 'signature'
 }
