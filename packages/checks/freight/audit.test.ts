@@ -4,7 +4,7 @@ import { contentsOf, readDetails, readReceived } from '@vigia/dfe/read'
 import { describe, expect, test } from 'vitest'
 import { findSamples } from '../../../tests/support/samples.ts'
 import { type Around, auditFreight } from './audit.ts'
-import { type Note, noteOf, type Trip, tripOf } from './trip.ts'
+import { type Note, type Trip, tripOf } from './trip.ts'
 
 const buyer = '11222333000181'
 const seller = '44555666000181'
@@ -193,7 +193,10 @@ test.skipIf(findSamples() === null)('the sample documents have the findings that
     const standing = situation === 'authorized'
     if (contents.type === 'cte')
       trips.push({ name, trip: { ...tripOf(contents), chave, issuedAt, standing, recipient } })
-    else notes.push({ ...noteOf(contents), chave, standing, issuer: issuerTaxId, amount })
+    else {
+      const { tpNF, modFrete } = contents.head
+      notes.push({ recipient, tpNF, modFrete, chave, standing, issuer: issuerTaxId, amount })
+    }
   }
   const all = trips.map((one) => one.trip)
   const found = trips.flatMap(({ name, trip }) =>

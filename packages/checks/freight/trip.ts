@@ -1,4 +1,4 @@
-import type { CteContents, NfeContents } from '@vigia/dfe/read'
+import type { CteContents } from '@vigia/dfe/read'
 import { isNote } from '../alerts/values.ts'
 
 /** CT-e data for the audit. Amounts are decimal text in reais, cities IBGE codes. */
@@ -61,11 +61,6 @@ export function tripOf({ head, issuer, payer, vTPrest, cargo, measures, cited }:
     cites: cited.length,
     notes: [...new Set(cited.map(({ chave }) => chave).filter(isNote))],
   }
-}
-
-/** Freight data of an NF-e. */
-export function noteOf({ head, recipient }: NfeContents): Pick<Note, 'recipient' | 'tpNF' | 'modFrete'> {
-  return { recipient: recipient.CNPJ ?? recipient.CPF, tpNF: head.tpNF, modFrete: head.modFrete }
 }
 
 // cUnid 01 kilos, 02 tons (MOC CT-e 4.00, infQ). A cubed weight is no weight; the gross one is meant where several are named.
