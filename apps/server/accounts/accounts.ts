@@ -164,25 +164,15 @@ export type FindPublicIds = (
   ids: readonly number[] | null,
 ) => Promise<string[] | null>
 
-interface OwnAccount {
-  nome: string
-  email: string
-  celular: string | null
-  criadaEm: Date
-  emailNovo: string | null
-}
+type Account = DataOf<typeof contract.getAccount>
 
 /** The account of the session's person, and what its workspace is. */
-export async function getAccount(
-  ctx: WithConfig,
-  session: Session,
-  findPublicIds: FindPublicIds,
-): Promise<DataOf<typeof contract.getAccount>> {
+export async function getAccount(ctx: WithConfig, session: Session, findPublicIds: FindPublicIds): Promise<Account> {
   const { home } = session
   return inWorkspace(ctx, home.workspaceId, async (ctx) => {
     const { db } = ctx
     // The new e-mail while its link may work.
-    const { rows } = await sql<OwnAccount>`
+    const { rows } = await sql<Pick<Account, 'nome' | 'email' | 'celular' | 'criadaEm' | 'emailNovo'>>`
       select name as nome, email, phone as celular, created_at as "criadaEm", case when new_email_until > now() then new_email end as "emailNovo"
         from account where workspace_id = ${home.workspaceId} and id = ${home.accountId}`.execute(db)
     if (!rows[0]) throw new AppError('not-found', 'Conta não encontrada.')

@@ -5,6 +5,7 @@ import { createConfirmation } from './confirmation.ts'
 import { createEmailChange } from './email-change.ts'
 import { createRecovery } from './recovery.ts'
 import { findAccount } from './sessions.ts'
+import { WaysIn } from './ways-in.ts'
 
 const Occasion = z.object({ at: z.iso.datetime(), address: z.string() })
 
@@ -14,15 +15,6 @@ const SecondFactorOccasion = z.object({
   what: z.enum(['ligada', 'desligada', 'codigo-usado', 'codigos-trocados', 'passkey-cadastrada', 'passkey-removida']),
 })
 
-const WaysIn = z
-  .object({
-    passkeys: z.array(z.string()),
-    keys: z.array(z.string()),
-    webhooks: z.array(z.string()).default([]),
-    rules: z.array(z.string()).default([]),
-    people: z.array(z.string()).default([]),
-  })
-  .default({ passkeys: [], keys: [], webhooks: [], rules: [], people: [] })
 const PasswordOccasion = Occasion.extend({ how: z.enum(['link', 'session']), closed: WaysIn, open: WaysIn })
 
 /** The letters about accounts, by kind. None of them names the person: the name was chosen at the sign-up, for which anybody may give any e-mail. */
@@ -219,14 +211,14 @@ export const accountMails: Record<string, MailKind> = {
   },
 }
 
-function waysText({ passkeys, keys }: z.infer<typeof WaysIn>): string {
+function waysText({ passkeys, keys }: WaysIn): string {
   return formatList([
     ...(passkeys.length > 0 ? [`passkeys: ${passkeys.map((name) => `“${name}”`).join(', ')}`] : []),
     ...(keys.length > 0 ? [`chaves de API: ${keys.join(', ')}`] : []),
   ])
 }
 
-function sendingText({ webhooks, rules }: z.infer<typeof WaysIn>): string {
+function sendingText({ webhooks, rules }: WaysIn): string {
   return formatList([
     ...(webhooks.length > 0 ? [`webhooks para ${webhooks.join(', ')}`] : []),
     ...(rules.length > 0 ? [`regras de resposta: ${rules.join(', ')}`] : []),

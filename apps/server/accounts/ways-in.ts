@@ -1,5 +1,6 @@
 import { formatList } from '@vigia/contract/text'
 import { sql } from 'kysely'
+import { z } from 'zod'
 import type { WithDatabase } from '../platform/context.ts'
 import type { Session } from '../platform/http/session.ts'
 import { holdLock } from '../platform/locks.ts'
@@ -13,14 +14,13 @@ import { unlistTokens } from './tokens.ts'
 
 type Owner = Pick<Session, 'workspaceId' | 'accountId'>
 
+const names = z.array(z.string()).default([])
+
 /** Passkeys, API keys, hosts of webhooks and answer rules that send, each as its person knows it, and the e-mails of the people let in lately. */
-export interface WaysIn {
-  passkeys: string[]
-  keys: string[]
-  webhooks: string[]
-  rules: string[]
-  people: string[]
-}
+export const WaysIn = z
+  .object({ passkeys: names, keys: names, webhooks: names, rules: names, people: names })
+  .prefault({})
+export type WaysIn = z.infer<typeof WaysIn>
 
 // Owners who notice an intruder react within this time; most API keys in use are older.
 const recently = sql<Date>`now() - interval '30 days'`
