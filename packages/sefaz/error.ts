@@ -137,11 +137,13 @@ export function isOfTheHost({ kind }: Pick<SefazError, 'kind'>): boolean {
   return kind !== 'forbidden' && kind !== 'certificate'
 }
 
+/** Whether the same call may succeed later although nobody mends a certificate, a chain or a server. */
+export function isOfTheNetwork({ kind }: Pick<SefazError, 'kind'>): boolean {
+  return kind === 'unreached' || kind === 'timeout' || kind === 'refused'
+}
+
 // Nothing of a message leaves before the connection is secured.
 const neverSent: ReadonlySet<SefazErrorKind> = new Set(['unreached', 'tls-chain', 'encryption'])
-
-// A retry is useless until a certificate, a chain, a server or an address changes.
-const definitive: ReadonlySet<SefazErrorKind> = new Set(['tls-chain', 'encryption', 'certificate'])
 
 const bodyCharactersMax = 4096
 
@@ -149,8 +151,6 @@ const bodyCharactersMax = 4096
 export class SefazError extends Error {
   override name = 'SefazError'
   readonly kind: SefazErrorKind
-  /** True when the same call may succeed later without any change. */
-  readonly retryable: boolean
   /** False when it failed before the first byte of the message left. */
   readonly sent: boolean
   readonly status?: number
@@ -163,7 +163,6 @@ export class SefazError extends Error {
     kind: SefazErrorKind,
     options: {
       cause?: unknown
-      retryable?: boolean
       sent?: boolean
       status?: number
       body?: Uint8Array
@@ -176,7 +175,6 @@ export class SefazError extends Error {
       options.cause === undefined ? undefined : { cause: options.cause },
     )
     this.kind = kind
-    this.retryable = options.retryable ?? !definitive.has(kind)
     this.sent = options.sent ?? !neverSent.has(kind)
     if (options.status !== undefined) this.status = options.status
     if (options.detail !== undefined) this.detail = options.detail

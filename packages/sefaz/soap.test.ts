@@ -99,13 +99,13 @@ function soap(result: string, wrapper = 'nfeRecepcaoEventoNFResult', wsdl = `${n
 const soapCte = (result: string) => soap(result, 'cteRecepcaoEventoResult', `${cte}/wsdl/CTeRecepcaoEventoV4`)
 const escaped = (xml: string) => xml.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
-async function expectFailure(sending: Promise<unknown>, kind: SefazErrorKind, retryable = true): Promise<SefazError> {
+async function expectFailure(sending: Promise<unknown>, kind: SefazErrorKind): Promise<SefazError> {
   const error = await sending.then(
     () => null,
     (error: unknown) => error,
   )
   if (!(error instanceof SefazError)) throw error ?? new Error('the call succeeded')
-  expect({ kind: error.kind, retryable: error.retryable }).toEqual({ kind, retryable })
+  expect(error.kind).toBe(kind)
   return error
 }
 
@@ -348,21 +348,21 @@ describe('without a response', () => {
     (body: string, status = 200) =>
     (response: ServerResponse) =>
       void response.writeHead(status).end(body)
-  const failures: [string, typeof respond, SefazErrorKind, boolean][] = [
-    ['a page', page('<html><body>Manutenção<br></body></html>'), 'not-xml', true],
-    ['nothing', page(''), 'not-xml', true],
-    ['an empty result', page(soap('')), 'not-xml', true],
-    ['another service', page(soap('<retDistDFeInt><cStat>137</cStat></retDistDFeInt>')), 'not-xml', true],
-    ['a response without cStat', page(soap('<retEnvEvento/><retEventoCTe/>')), 'not-xml', true],
-    ['403', page('<html>403.7</html>', 403), 'forbidden', true],
-    ['503', page('<html>indisponível</html>', 503), 'http', true],
-    ['404', page('', 404), 'http', false],
-    ['a connection cut off', (response) => void response.destroy(), 'refused', true],
+  const failures: [string, typeof respond, SefazErrorKind][] = [
+    ['a page', page('<html><body>Manutenção<br></body></html>'), 'not-xml'],
+    ['nothing', page(''), 'not-xml'],
+    ['an empty result', page(soap('')), 'not-xml'],
+    ['another service', page(soap('<retDistDFeInt><cStat>137</cStat></retDistDFeInt>')), 'not-xml'],
+    ['a response without cStat', page(soap('<retEnvEvento/><retEventoCTe/>')), 'not-xml'],
+    ['403', page('<html>403.7</html>', 403), 'forbidden'],
+    ['503', page('<html>indisponível</html>', 503), 'http'],
+    ['404', page('', 404), 'http'],
+    ['a connection cut off', (response) => void response.destroy(), 'refused'],
   ]
 
-  test.each(failures)('%s', async (_, behaviour, kind, retryable) => {
+  test.each(failures)('%s', async (_, behaviour, kind) => {
     respond = behaviour
-    await Promise.all([expectFailure(send(), kind, retryable), expectFailure(sendCte(), kind, retryable)])
+    await Promise.all([expectFailure(send(), kind), expectFailure(sendCte(), kind)])
   })
 
   test('silence', async () => {
@@ -370,22 +370,22 @@ describe('without a response', () => {
     const patient = connection
     connection = open(500)
     try {
-      await Promise.all([expectFailure(send(), 'timeout', true), expectFailure(sendCte(), 'timeout', true)])
+      await Promise.all([expectFailure(send(), 'timeout'), expectFailure(sendCte(), 'timeout')])
     } finally {
       connection.close()
       connection = patient
     }
   })
 
-  test.each([
-    ["Unable to handle request. The action 'x' was not recognized.", false],
-    ['Server was unable to process request.', true],
-  ])('the Fault %s', async (reason, retryable) => {
-    const body = `<soap:Fault><soap:Code><soap:Value>soap:Sender</soap:Value></soap:Code><soap:Reason><soap:Text xml:lang="en">${reason}</soap:Text></soap:Reason><soap:Detail/></soap:Fault>`
-    respondWith(soap(body), 500)
-    expect((await expectFailure(send(), 'fault', retryable)).detail).toBe(reason)
-    expect((await expectFailure(sendCte(), 'fault', retryable)).detail).toBe(reason)
-  })
+  test.each(["Unable to handle request. The action 'x' was not recognized.", 'Server was unable to process request.'])(
+    'the Fault %s',
+    async (reason) => {
+      const body = `<soap:Fault><soap:Code><soap:Value>soap:Sender</soap:Value></soap:Code><soap:Reason><soap:Text xml:lang="en">${reason}</soap:Text></soap:Reason><soap:Detail/></soap:Fault>`
+      respondWith(soap(body), 500)
+      expect((await expectFailure(send(), 'fault')).detail).toBe(reason)
+      expect((await expectFailure(sendCte(), 'fault')).detail).toBe(reason)
+    },
+  )
 })
 
 describe('the processed event', () => {

@@ -48,10 +48,7 @@ function readResponse(response: HttpResponse, name: string): Omit<SoapResponse, 
   const outer = tryParse(body)
   const fault = outer && find(outer.root, 'Fault')
   if (fault) throw faultError(fault, response)
-  if (status < 200 || status > 299) {
-    const retryable = status >= 500 || status === 408 || status === 429
-    throw new SefazError('http', { status, body, retryable, detail: `HTTP ${status}` })
-  }
+  if (status < 200 || status > 299) throw new SefazError('http', { status, body, detail: `HTTP ${status}` })
   const found = outer && findResponse(outer, name)
   const outcome = found && readOutcome(found.element)
   if (!found || !outcome) throw new SefazError('not-xml', { status, body })
@@ -68,9 +65,7 @@ export function readOutcome(element: XmlElement): Pick<SoapResponse, 'cStat' | '
 
 function faultError(fault: XmlElement, { status, body }: HttpResponse): SefazError {
   const detail = (find(fault, 'Text') ?? find(fault, 'faultstring'))?.text.trim()
-  // A wrong action or SOAP version stays wrong; every other fault is of the server and of the moment.
-  const retryable = !/was not recognized|Unable to handle request/i.test(detail ?? '')
-  return new SefazError('fault', { status, body, detail, retryable })
+  return new SefazError('fault', { status, body, detail })
 }
 
 type Parsed = Pick<SoapResponse, 'source' | 'root'>

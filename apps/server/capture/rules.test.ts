@@ -154,8 +154,8 @@ const notCounted = [
   new SefazError('refused', { detail: 'ECONNRESET', sent: false }),
   new SefazError('certificate', { detail: 'EPROTO tlsv1 alert unknown ca' }),
   new SefazError('forbidden', { status: 403 }),
-  new SefazError('http', { status: 404, detail: 'HTTP 404', retryable: false }),
-  new SefazError('fault', { detail: 'The SOAP action was not recognized', retryable: false }),
+  new SefazError('http', { status: 404, detail: 'HTTP 404' }),
+  new SefazError('fault', { detail: 'The SOAP action was not recognized' }),
 ]
 const named = (errors: SefazError[]) => errors.map((error) => [`${error.kind} ${error.detail ?? ''}`, error] as const)
 

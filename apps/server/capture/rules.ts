@@ -1,5 +1,5 @@
 import type { DistributionResponse } from '@vigia/sefaz/distribution'
-import { isOfTheHost, type SefazError, type SefazErrorKind } from '@vigia/sefaz/error'
+import { isOfTheHost, isOfTheNetwork, type SefazError, type SefazErrorKind } from '@vigia/sefaz/error'
 import { mayHaveBeenCounted } from '../sefaz/ledger.ts'
 import { closedForHours } from './distribution.ts'
 
@@ -317,11 +317,13 @@ function afterLostResponse({ lastNsu, maxNsu, recent, responseLost }: Conversati
 const waits = { unreached: [1, 5, 15, 30, 60], forbidden: [30, 60], hopeless: [60] }
 const mendedMinutes = 5
 
+const passes = ({ kind, status = 0 }: SefazError) => isOfTheNetwork({ kind }) || status === 408 || status === 429
+
 function afterNothingCounted(error: SefazError, failures: number): { minutes: number; allowedMinutes: number } {
   const [list, mendable] =
     error.kind === 'forbidden'
       ? [waits.forbidden, true]
-      : error.retryable
+      : passes(error)
         ? [waits.unreached, false]
         : [waits.hopeless, true]
   const minutes = list[Math.min(failures, list.length - 1)]!

@@ -1,7 +1,7 @@
 import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { cartaCorrecao } from '@vigia/dfe/families/cte'
 import { conclusive } from '@vigia/dfe/families/nfe'
-import type { SefazError } from '@vigia/sefaz/error'
+import { isOfTheNetwork, type SefazError } from '@vigia/sefaz/error'
 import type { Service } from '../platform/service.ts'
 import type { Said } from './protocols/protocol.ts'
 import { protocols } from './protocols.ts'
@@ -211,7 +211,7 @@ export function decideSilence({ failures }: QueuedEvent, error: SefazError | nul
     return {
       state: error.sent ? 'sending' : 'waiting',
       // An early retry does not help where somebody has to change something first.
-      waitHours: error.retryable && error.kind !== 'forbidden' ? waitHours : Math.max(waitHours, minutes(30)),
+      waitHours: isOfTheNetwork(error) ? waitHours : Math.max(waitHours, minutes(30)),
       message: `${error.message} O evento continua na fila e é enviado de novo sozinho.`,
     }
   }

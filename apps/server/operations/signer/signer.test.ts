@@ -235,7 +235,6 @@ describe('a message', () => {
     await expect(connection.post(url, { headers: {}, body: 'reset' })).rejects.toMatchObject({
       name: 'SefazError',
       kind: 'refused',
-      retryable: true,
     })
   })
 })

@@ -20,7 +20,7 @@ export class HandleGone extends Error {
 export interface WrittenError {
   name: string
   message: string
-  sefaz?: Pick<SefazError, 'kind' | 'retryable' | 'sent' | 'status' | 'body' | 'detail'>
+  sefaz?: Pick<SefazError, 'kind' | 'sent' | 'status' | 'body' | 'detail'>
 }
 
 // Classes that survive the socket, because callers handle them.
@@ -37,8 +37,8 @@ const classes: Readonly<Record<string, new (message: string) => Error>> = {
 /** An error as it travels to the client. */
 export function writeError(error: unknown): WrittenError {
   if (error instanceof SefazError) {
-    const { kind, retryable, sent, status, body, detail } = error
-    return { name: error.name, message: error.message, sefaz: { kind, retryable, sent, status, body, detail } }
+    const { kind, sent, status, body, detail } = error
+    return { name: error.name, message: error.message, sefaz: { kind, sent, status, body, detail } }
   }
   const { name, message } = error instanceof Error ? error : new Error(String(error))
   return { name, message }
