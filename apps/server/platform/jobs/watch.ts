@@ -3,7 +3,7 @@ import { endTrouble, noteTrouble, type TroubleKey } from '../trouble.ts'
 import { repeat } from './loop.ts'
 
 const everyMs = 10_000
-// Failed checks before the alarm: a killed process is back within a second or two.
+// Failed checks before the alarm: a process that begins, or begins again after a kill, responds within a second or two.
 const looksMin = 2
 
 /** Repeats `check` until disposed; notes trouble with `sentence` for the operator while it fails. */
@@ -24,9 +24,10 @@ export function watch(
         (error: unknown) => error,
       )
       missed = problem ? missed + 1 : 0
-      if (problem) ctx.log.error({ err: problem }, `${key}: it does not respond as it should`)
-      if (missed >= looksMin) await noteTrouble(ctx, key, sentence)
-      else if (isTold && missed === 0) await endTrouble(ctx, key)
+      if (missed >= looksMin) {
+        ctx.log.error({ err: problem }, `${key}: it does not respond as it should`)
+        await noteTrouble(ctx, key, sentence)
+      } else if (isTold && missed === 0) await endTrouble(ctx, key)
       isTold = missed >= looksMin || (isTold && missed > 0)
     },
     ctx.log,
