@@ -1,3 +1,5 @@
+import type { Line } from './numbers.ts'
+
 /** A variant to time: it is called once per round and returns how many units it did. */
 interface Variant {
   name: string
@@ -64,7 +66,7 @@ export function quantile(values: number[], q: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))]!
 }
 
-/** Prints the one line of a program. */
-export function report(program: string, result: object): void {
-  console.log(JSON.stringify({ program, ...result }))
+/** Prints one line of JSON: everything that was measured, and the lines of docs/numbers.md. */
+export function report(program: string, result: object, lines: readonly Line[] = []): void {
+  console.log(JSON.stringify({ program, ...result, lines }))
 }

@@ -29,7 +29,7 @@ const { browser, port } = await launchProfile(folder)
 try {
   const page = await browser.newPage()
   await page.goto(`${stage.url}/theme.js`)
-  const measured: Record<string, object> = {}
+  const measured: Record<string, ReturnType<typeof summary>> = {}
   for (const [name, path] of Object.entries(routes)) {
     if (!ofVisitors.includes(name))
       await page.evaluate((session) => localStorage.setItem('vigia.session', session), JSON.stringify(stage.session))
@@ -44,7 +44,20 @@ try {
     notes: await scroll(page, stage.session, '/notas-fiscais?periodo=todos'),
     companies: await scroll(page, office, '/empresas'),
   }
-  report('web', { runs, goal, ...measured, scrolled })
+  report('web', { runs, goal, ...measured, scrolled }, [
+    ...Object.entries(measured).map(([name, { performance, accessibility, scriptKB, eachRun }]) => ({
+      what: `${name} by Lighthouse, telephone on a slow line, median of ${runs}`,
+      number: `performance ${performance}, accessibility ${accessibility}, ${scriptKB} kB of script`,
+      against: `benchmarkIndex ${eachRun.map(({ benchmarkIndex }) => benchmarkIndex).join(', ')}`,
+      goal: `≥ ${goal.performance}, ${goal.accessibility}${name in goal.scriptKB ? `, ${goal.scriptKB[name as keyof typeof goal.scriptKB]} kB` : ''}`,
+    })),
+    ...Object.entries(scrolled).map(([name, { rows, longMs }]) => ({
+      what: `${rows} rows of ${name} scrolled`,
+      number: `${longMs.length} tasks above 50 ms, the longest ${Math.max(0, ...longMs)} ms`,
+      against: '',
+      goal: 'none',
+    })),
+  ])
 } finally {
   await browser.close()
   await rm(folder, { recursive: true, force: true })
@@ -95,7 +108,7 @@ async function look(url: string): Promise<Result> {
   return seen.lhr
 }
 
-function summary(results: readonly Result[]): object {
+function summary(results: readonly Result[]) {
   const scoreOf = ({ categories }: Result, category: string) => Math.round(100 * (categories[category]?.score ?? 0))
   const score = (category: string) => median(results.map((one) => scoreOf(one, category)))
   const value = (audit: string) => median(results.map(({ audits }) => audits[audit]?.numericValue ?? Number.NaN))

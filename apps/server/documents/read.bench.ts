@@ -46,13 +46,16 @@ for (const [name, file] of Object.entries(corpora)) {
     },
   ])
   const bytes = unzipped.reduce((sum, one) => sum + one.length, 0)
-  report('read', {
-    corpus: name,
-    documents: documents.length,
-    meanBytes: Math.round(bytes / documents.length),
-    goal: 0.2,
-    ...result,
-  })
+  const meanBytes = Math.round(bytes / documents.length)
+  const { perSecond, ratio } = result.docZipToRow!
+  report('read', { corpus: name, documents: documents.length, meanBytes, goal: 0.2, ...result }, [
+    {
+      what: `docZip to facts, verified signature and row: ${documents.length} ${name}, ${meanBytes} bytes each`,
+      number: `${perSecond} documents/s, ratio ${ratio}`,
+      against: 'saxes without handlers on the unpacked bytes',
+      goal: '≥ 0.2',
+    },
+  ])
 }
 
 function parse(bytes: Buffer): void {

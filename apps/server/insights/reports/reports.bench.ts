@@ -49,8 +49,15 @@ try {
       const ms = await timed(() => readReport({ db }, 1, { ...year, ...part }, 1))
       if (round >= 0) times[name] = [...(times[name] ?? []), ms]
     }
-  const medians = Object.entries(times).map(([name, all]) => [name, Math.round(median(all))])
-  report('reports', { goals: { ms: 1000 }, ms: Object.fromEntries(medians) })
+  const medians = Object.entries(times).map(([name, all]) => [name, Math.round(median(all))] as const)
+  report('reports', { goals: { ms: 1000 }, ms: Object.fromEntries(medians) }, [
+    {
+      what: 'reports of a year of a million documents',
+      number: `${medians.map(([name, ms]) => `${name} ${ms}`).join(', ')} ms`,
+      against: '',
+      goal: '1000 ms',
+    },
+  ])
 } finally {
   await db.destroy()
   await owner.end()
