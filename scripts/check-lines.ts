@@ -8,7 +8,7 @@ const ceilings: Record<string, number> = {
   'lines of packages': 26_035,
   'lines of scripts': 3_620,
   'lines of web': 32_200,
-  'lines of tests and benches': 72_800,
+  'lines of tests and benches': 72_970,
   settings: 37,
   decisions: 53,
 }
