@@ -10,11 +10,10 @@ import { documentScenes } from './screenshots/document-scenes.ts'
 import { type PhotographedProduct, startProduct } from './screenshots/product.ts'
 import { publicScenes } from './screenshots/public-scenes.ts'
 import { type Scene, sizes, themes } from './screenshots/scene.ts'
-import { siteScenes } from './screenshots/site-scenes.ts'
 import { workspaceScenes } from './screenshots/workspace-scenes.ts'
 
 // Every screen and state of the product, for the eyes: `npm run screenshots -- --only notes --size 390 --theme dark`, where `--only` takes
-// the beginning of a name. `--site` makes the pictures of the landing page and of the README, in their places. A scene that fails is reported at the end; the others are still made.
+// the beginning of a name. A scene that fails is reported at the end; the others are still made.
 
 type Size = (typeof sizes)[number]
 type Theme = (typeof themes)[number]
@@ -53,12 +52,8 @@ process.exitCode = failures.length > 0 ? 1 : 0
 
 function readScreenshotPlan(args: string[]): ScreenshotPlan {
   const text = { type: 'string' } as const
-  const { values } = parseArgs({
-    args,
-    options: { out: text, only: text, size: text, theme: text, site: { type: 'boolean' } },
-  })
+  const { values } = parseArgs({ args, options: { out: text, only: text, size: text, theme: text } })
   const root = fileURLToPath(new URL('..', import.meta.url))
-  if (values.site) return { folder: root, scenes: siteScenes, sizes: [1280], themes: ['light'] }
   return {
     folder: path.resolve(root, values.out ?? 'screenshots'),
     scenes: chosen('only', values.only, everyScene, ({ name }, only) => name.startsWith(only)),
@@ -136,15 +131,13 @@ async function take(
   // Nothing is pointed at.
   await page.mouse.move(0, 0)
   await settled()
-  if (!scene.file) await growToPage(page, size)
+  await growToPage(page, size)
   for (const theme of plan.themes) {
     await page.emulateMedia({ colorScheme: theme })
     await settled()
-    const file = scene.file ?? `${scene.name}-${size}-${theme}.png`
     await page.screenshot({
-      path: path.join(plan.folder, file),
+      path: path.join(plan.folder, `${scene.name}-${size}-${theme}.png`),
       animations: 'disabled',
-      ...(scene.file && { type: 'jpeg', quality: 80 }),
     })
   }
 }

@@ -57,7 +57,7 @@ async function withProof<T>(route: RouteDefinition, attempt: () => Promise<T>): 
   try {
     return await attempt()
   } catch (error) {
-    const isWanted = error instanceof ApiError && error.wantsProof && route.access === 'session'
+    const isWanted = error instanceof ApiError && error.wantsProof && route.access !== 'public'
     if (!isWanted || !(await askForProof())) throw error
     return attempt()
   }
