@@ -19,8 +19,8 @@ import { closeWaysIn, endCalendar, listWaysIn } from './ways-in.ts'
 
 type WithCost = Pick<Context, 'config'>
 
-// Hash of an unused password: checking an unknown e-mail takes as long as checking a known one.
-function unknownHash({ memoryCost, timeCost }: Config['passwordCost']): string {
+/** Hash of an unused password: checking an unknown e-mail takes as long as checking a known one. */
+export function unknownHash({ memoryCost, timeCost }: Config['passwordCost']): string {
   return `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=1$J8CMWI3coC8R1Flq8Ds9Rg$RQIhUxz96/Gu/Xci+fLipjILpi5lshF0VBsAYYQhync`
 }
 
