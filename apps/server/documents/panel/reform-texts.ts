@@ -54,20 +54,28 @@ function presenceOf(contents: NfeContents | CteContents, day: string): ReformPre
 
 function nfeItems({ items, gCompraGov }: NfeContents): ReformItem[] {
   return items.flatMap((item) => {
-    const lines = [...groupLines(item), ...selectiveLines(item.IS), ...purchaseLines(gCompraGov)]
     const { IBSCBS, IS } = item
     if (IBSCBS === undefined && IS === undefined) return []
-    return { numero: item.nItem, descricao: item.prod.xProd ?? '', ...itemOf(item, lines), is: reais(IS?.vIS) ?? '' }
+    const lines: LabelledValue[] = [
+      ...groupLines(item),
+      ['Imposto Seletivo', selectiveText(IS)],
+      ['Comprador público', buyerText(gCompraGov)],
+    ]
+    return { numero: item.nItem, descricao: item.prod.xProd ?? '', ...itemOf(item, lines, IS?.vIS) }
   })
 }
 
 function cteItems(contents: CteContents): ReformItem[] {
   if (contents.IBSCBS === undefined) return []
-  const lines = [...groupLines(contents), ...purchaseLines(contents.gCompraGov)]
-  return [{ numero: 0, descricao: 'O serviço', ...itemOf(contents, lines), is: '' }]
+  const lines: LabelledValue[] = [...groupLines(contents), ['Comprador público', buyerText(contents.gCompraGov)]]
+  return [{ numero: 0, descricao: 'O serviço', ...itemOf(contents, lines) }]
 }
 
-function itemOf(groups: ReformContents, lines: LabelledValue[]): Omit<ReformItem, 'numero' | 'descricao' | 'is'> {
+function itemOf(
+  groups: ReformContents,
+  lines: LabelledValue[],
+  vIS?: string,
+): Omit<ReformItem, 'numero' | 'descricao'> {
   const { IBSCBS, gIBSUF, gIBSMun, gCBS } = groups
   return {
     CST: IBSCBS?.CST ?? '',
@@ -76,6 +84,7 @@ function itemOf(groups: ReformContents, lines: LabelledValue[]): Omit<ReformItem
     ibsEstado: reais(gIBSUF?.vIBSUF) ?? '',
     ibsMunicipio: reais(gIBSMun?.vIBSMun) ?? '',
     cbs: reais(gCBS?.vCBS ?? IBSCBS?.vCBS) ?? '',
+    is: reais(vIS) ?? '',
     campos: factsOf(lines),
   }
 }
@@ -90,16 +99,24 @@ function groupLines(groups: ReformContents): LabelledValue[] {
     ['IBS do município', shareText(gIBSMun?.pIBSMun, gIBSMun)],
     ['CBS', shareText(gCBS?.pCBS, gCBS)],
     ['Monofásico', monoText(gIBSCBSMono)],
-    ['Tributação regular', regular && joined(', ', codes(regular.CSTReg, regular.cClassTribReg), regularText(regular))],
+    [
+      'Tributação regular',
+      joined(
+        ', ',
+        codes(regular?.CSTReg, regular?.cClassTribReg),
+        valueAt('IBS do estado', regular?.vTribRegIBSUF, regular?.pAliqEfetRegIBSUF),
+        valueAt('IBS do município', regular?.vTribRegIBSMun, regular?.pAliqEfetRegIBSMun),
+        valueAt('CBS', regular?.vTribRegCBS, regular?.pAliqEfetRegCBS),
+      ),
+    ],
     [
       'Compra governamental',
-      purchase &&
-        joined(
-          ', ',
-          valueAt('IBS do estado', purchase.vTribIBSUF, purchase.pAliqIBSUF),
-          valueAt('IBS do município', purchase.vTribIBSMun, purchase.pAliqIBSMun),
-          valueAt('CBS', purchase.vTribCBS, purchase.pAliqCBS),
-        ),
+      joined(
+        ', ',
+        valueAt('IBS do estado', purchase?.vTribIBSUF, purchase?.pAliqIBSUF),
+        valueAt('IBS do município', purchase?.vTribIBSMun, purchase?.pAliqIBSMun),
+        valueAt('CBS', purchase?.vTribCBS, purchase?.pAliqCBS),
+      ),
     ],
     ['Crédito transferido', both(gTransfCred?.vIBS, gTransfCred?.vCBS)],
     [
@@ -138,38 +155,18 @@ function shareText(rate: string | undefined, group: ReformContents['gIBSUF']): s
 function monoText(mono: ReformContents['gIBSCBSMono']): string | undefined {
   if (!mono) return undefined
   const part = (name: string, quantity: string | undefined, ibs: string | undefined, cbs: string | undefined) =>
-    joined(': ', name, joined(', ', quantity && `quantidade ${amountText(quantity)}`, both(ibs, cbs)) || undefined)
-  const has = (...texts: (string | undefined)[]) => texts.some((text) => text !== undefined)
+    ibs === undefined && cbs === undefined
+      ? undefined
+      : joined(': ', name, joined(', ', quantity && `quantidade ${amountText(quantity)}`, both(ibs, cbs)))
+  const own = part('próprio', mono.qBCMono, mono.vIBSMono, mono.vCBSMono)
+  const rates = mono.adRemIBS && `${unitReais(mono.adRemIBS)} e ${unitReais(mono.adRemCBS)} por unidade`
   return joined(
     ' · ',
-    has(mono.vIBSMono, mono.vCBSMono)
-      ? joined(
-          ', ',
-          part('próprio', mono.qBCMono, mono.vIBSMono, mono.vCBSMono),
-          mono.adRemIBS && `${unitReais(mono.adRemIBS)} e ${unitReais(mono.adRemCBS)} por unidade`,
-        )
-      : undefined,
-    has(mono.vIBSMonoReten, mono.vCBSMonoReten)
-      ? part('por retenção', mono.qBCMonoReten, mono.vIBSMonoReten, mono.vCBSMonoReten)
-      : undefined,
-    has(mono.vIBSMonoRet, mono.vCBSMonoRet)
-      ? part('retido antes', mono.qBCMonoRet, mono.vIBSMonoRet, mono.vCBSMonoRet)
-      : undefined,
-    has(mono.vIBSMonoDif, mono.vCBSMonoDif)
-      ? part('diferido', undefined, mono.vIBSMonoDif, mono.vCBSMonoDif)
-      : undefined,
-    has(mono.vTotIBSMonoItem, mono.vTotCBSMonoItem)
-      ? part('total do item', undefined, mono.vTotIBSMonoItem, mono.vTotCBSMonoItem)
-      : undefined,
-  )
-}
-
-function regularText(regular: NonNullable<ReformContents['gTribRegular']>): string | undefined {
-  return joined(
-    ', ',
-    valueAt('IBS do estado', regular.vTribRegIBSUF, regular.pAliqEfetRegIBSUF),
-    valueAt('IBS do município', regular.vTribRegIBSMun, regular.pAliqEfetRegIBSMun),
-    valueAt('CBS', regular.vTribRegCBS, regular.pAliqEfetRegCBS),
+    own && joined(', ', own, rates),
+    part('por retenção', mono.qBCMonoReten, mono.vIBSMonoReten, mono.vCBSMonoReten),
+    part('retido antes', mono.qBCMonoRet, mono.vIBSMonoRet, mono.vCBSMonoRet),
+    part('diferido', undefined, mono.vIBSMonoDif, mono.vCBSMonoDif),
+    part('total do item', undefined, mono.vTotIBSMonoItem, mono.vTotCBSMonoItem),
   )
 }
 
@@ -179,26 +176,23 @@ const valueAt = (name: string, amount: string | undefined, rate: string | undefi
 const both = (ibs: string | undefined, cbs: string | undefined) =>
   joined(', ', ibs && `IBS ${reais(ibs)}`, cbs && `CBS ${reais(cbs)}`)
 
+const bothNotZero = (ibs: string | undefined, cbs: string | undefined) => both(notZero(ibs) && ibs, notZero(cbs) && cbs)
+
 const percentText = (rate: string | undefined) => {
   const text = percent(rate)
   return text === undefined ? undefined : `${text.includes(',') ? text.replace(/,?0{1,10}$/, '') : text}%`
 }
 
-function selectiveLines(IS: NfeContents['items'][number]['IS']): LabelledValue[] {
-  if (!IS) return []
-  return [
-    [
-      'Imposto Seletivo',
-      joined(
-        ', ',
-        codes(IS.CSTIS, IS.cClassTribIS),
-        IS.vBCIS && `base ${reais(IS.vBCIS)}`,
-        percentText(IS.pIS),
-        IS.adRemIS && `${unitReais(IS.adRemIS)} por unidade`,
-        IS.qTrib && `quantidade ${joined(' ', amountText(IS.qTrib), IS.uTrib)}`,
-      ),
-    ],
-  ]
+function selectiveText(IS: NfeContents['items'][number]['IS']): string | undefined {
+  if (!IS) return undefined
+  return joined(
+    ', ',
+    codes(IS.CSTIS, IS.cClassTribIS),
+    IS.vBCIS && `base ${reais(IS.vBCIS)}`,
+    percentText(IS.pIS),
+    IS.adRemIS && `${unitReais(IS.adRemIS)} por unidade`,
+    IS.qTrib && `quantidade ${joined(' ', amountText(IS.qTrib), IS.uTrib)}`,
+  )
 }
 
 // tpEnteGov and tpOperGov (NT 2025.002, grupo B12).
@@ -217,20 +211,15 @@ const operations: Record<string, string> = {
   4: 'recebimento antes do fornecimento',
 }
 
-function purchaseLines(purchase: NfeContents['gCompraGov']): LabelledValue[] {
-  if (!purchase) return []
+function buyerText(purchase: NfeContents['gCompraGov']): string | undefined {
+  if (!purchase) return undefined
   const { tpEnteGov = '', tpOperGov = '', pRedutor } = purchase
-  return [
-    [
-      'Comprador público',
-      joined(
-        ', ',
-        bodies[tpEnteGov] ?? tpEnteGov,
-        operations[tpOperGov] ?? (tpOperGov && `operação ${tpOperGov}`),
-        pRedutor && `redutor de ${percentText(pRedutor)}`,
-      ),
-    ],
-  ]
+  return joined(
+    ', ',
+    bodies[tpEnteGov] ?? tpEnteGov,
+    operations[tpOperGov] ?? (tpOperGov && `operação ${tpOperGov}`),
+    pRedutor && `redutor de ${percentText(pRedutor)}`,
+  )
 }
 
 function totalsOf(contents: NfeContents | CteContents): Section['campos'] {
@@ -254,19 +243,10 @@ function totalsOf(contents: NfeContents | CteContents): Section['campos'] {
     ['IBS do município', reais(sums.vIBSMun)],
     ['IBS', reais(sums.vIBS)],
     ['CBS', reais(sums.vCBS)],
-    ['Monofásico', both(notZero(sums.vIBSMono) && sums.vIBSMono, notZero(sums.vCBSMono) && sums.vCBSMono)],
-    [
-      'Monofásico por retenção',
-      both(notZero(sums.vIBSMonoReten) && sums.vIBSMonoReten, notZero(sums.vCBSMonoReten) && sums.vCBSMonoReten),
-    ],
-    [
-      'Monofásico retido antes',
-      both(notZero(sums.vIBSMonoRet) && sums.vIBSMonoRet, notZero(sums.vCBSMonoRet) && sums.vCBSMonoRet),
-    ],
-    [
-      'Estorno de crédito',
-      both(notZero(sums.vIBSEstCred) && sums.vIBSEstCred, notZero(sums.vCBSEstCred) && sums.vCBSEstCred),
-    ],
+    ['Monofásico', bothNotZero(sums.vIBSMono, sums.vCBSMono)],
+    ['Monofásico por retenção', bothNotZero(sums.vIBSMonoReten, sums.vCBSMonoReten)],
+    ['Monofásico retido antes', bothNotZero(sums.vIBSMonoRet, sums.vCBSMonoRet)],
+    ['Estorno de crédito', bothNotZero(sums.vIBSEstCred, sums.vCBSEstCred)],
     ['Imposto Seletivo', reais(sums.vIS)],
     ['Total da nota, sem eles', reais(contents.totals.vNF)],
     ['Total com IBS, CBS e IS', reais(sums.vNFTot)],

@@ -95,18 +95,25 @@ function isSame(received: ReceivedEvent, sent: SentEvent, cnpj: string): boolean
   return rank > 0 && tp_evento === sent.tp_evento && sequence === sent.sequence && author === cnpj
 }
 
+const plainEntry = {
+  quando: '',
+  tpEvento: null,
+  descricao: '',
+  autor: 'SEFAZ',
+  origem: 'sefaz',
+  situacao: 'registrado',
+  texto: null,
+  protocolo: null,
+  idEvento: null,
+  conferencia: null,
+} satisfies TimelineEntry
+
 function arrivals({ row, receivedAt }: TimelineSource): TimelineEntry[] {
   const arrival = (at: Date, descricao: string): TimelineEntry => ({
+    ...plainEntry,
     quando: at.toISOString(),
-    tpEvento: null,
     descricao,
-    autor: 'SEFAZ',
     origem: 'chegada',
-    situacao: 'registrado',
-    texto: null,
-    protocolo: null,
-    idEvento: null,
-    conferencia: null,
   })
   if (!row.complete) return [arrival(row.created_at, 'Chegou o resumo')]
   const { id, name, feminine, summary } = familyOf(row.type)
@@ -119,18 +126,15 @@ function arrivals({ row, receivedAt }: TimelineSource): TimelineEntry[] {
 
 function authorization({ row, protocol }: TimelineSource): TimelineEntry[] {
   if (row.authorized_at === null) return []
+  const isDenied = row.base_status === status.denied
   return [
     {
+      ...plainEntry,
       quando: row.authorized_at.toISOString(),
-      tpEvento: null,
-      descricao: row.base_status === status.denied ? 'Uso denegado' : 'Autorização de uso',
+      descricao: isDenied ? 'Uso denegado' : 'Autorização de uso',
       autor: row.issuer_name,
-      origem: 'sefaz',
-      situacao: row.base_status === status.denied ? 'recusado' : 'registrado',
-      texto: null,
+      situacao: isDenied ? 'recusado' : 'registrado',
       protocolo: protocol,
-      idEvento: null,
-      conferencia: null,
     },
   ]
 }
