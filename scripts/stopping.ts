@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 
 /**
- * How long calls, files and work under way may take until the database ends in any case: longer than files may (60 s, apps/server/platform/http/closing.ts). Who
+ * How long calls, files and work under way may take until the database ends in any case: longer than calls and files may (20 s, apps/server/platform/http/closing.ts). Who
  * stops the program from outside waits longer (`TimeoutStopSec` of deploy/vigia.service; docs/run/operations.md, "How long an end takes").
  */
 export const drainMs = 75_000

@@ -89,7 +89,7 @@ export const getDashboard = route({
   data: Dashboard,
 })
 
-/** What the dashboard begins with: money that somebody should look at, in reais; ours. */
+/** Money that somebody should look at, in reais: the first part of the dashboard; ours. */
 export const Money = z.object({
   aConferir: z
     .object({ documentos: z.number(), valor: z.number() })

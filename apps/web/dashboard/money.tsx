@@ -1,7 +1,7 @@
 import { type Alert, listAlerts } from '@vigia/contract/alerts'
 import { getReformSheet } from '@vigia/contract/reform'
 import { formatCount, formatList, formatMoney, formatMonth } from '@vigia/contract/text'
-import { getMoney } from '@vigia/contract/workspace'
+import { getMoney, type Money as MoneyData } from '@vigia/contract/workspace'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import { documentAddress } from '../lib/addresses.ts'
@@ -19,26 +19,23 @@ const shownMax = 5
 const companiesMax = 4
 const namesMax = 3
 
-const round = new Intl.NumberFormat('pt-BR', {
+const roundMoney = new Intl.NumberFormat('pt-BR', {
   style: 'currency',
   currency: 'BRL',
   notation: 'compact',
   maximumFractionDigits: 0,
 })
 
-/** What costs money: documents to check before they are paid, taxes of last month, carriers, and companies. Nothing while there is nothing. */
+/** Documents to check before they are paid, taxes of last month, carriers and companies; a part without content is not shown. */
 export function Money() {
   const { data: money } = useScreenQuery(getMoney, {}, { refreshMs })
-  const parts = [
-    <LastMonth key="tributos" />,
-    money && money.transportadoras.length > 0 && <Carriers key="fretes" carriers={money.transportadoras} />,
-    <Companies key="empresas" />,
-  ]
   return (
     <>
       {money && money.aConferir.documentos > 0 && <ToCheck total={money.aConferir.valor} />}
-      <div className="mb-9 grid grid-cols-[repeat(auto-fit,minmax(min(100%,17rem),1fr))] gap-x-10 gap-y-6 empty:hidden">
-        {parts}
+      <div className="mb-9 grid grid-cols-[repeat(auto-fill,minmax(min(100%,17rem),1fr))] gap-x-10 gap-y-6 empty:hidden">
+        <LastMonth />
+        {money && money.transportadoras.length > 0 && <Carriers carriers={money.transportadoras} />}
+        <Companies />
       </div>
     </>
   )
@@ -51,7 +48,7 @@ function ToCheck({ total }: { total: number }) {
     <section aria-labelledby="a-conferir" className="mb-9">
       <div className="flex flex-wrap items-baseline justify-between gap-x-6 pb-2">
         <h2 id="a-conferir" className="font-semibold text-xl">
-          {round.format(total)} para conferir antes de pagar
+          {roundMoney.format(total)} para conferir antes de pagar
         </h2>
         <Link to="/alertas" className="text-brand underline underline-offset-3">
           Todos os alertas
@@ -125,14 +122,7 @@ function monthBefore(now: Date): string {
   return `${before.getFullYear()}-${String(before.getMonth() + 1).padStart(2, '0')}`
 }
 
-interface Carrier {
-  cnpjCpf: string
-  nome: string
-  porQuilo: number
-  aRecuperar: number
-}
-
-function Carriers({ carriers }: { carriers: readonly Carrier[] }) {
+function Carriers({ carriers }: { carriers: MoneyData['transportadoras'] }) {
   return (
     <Part title="Fretes mais caros por quilo" to="/fretes">
       {carriers.map(({ cnpjCpf, nome, porQuilo, aRecuperar }) => (

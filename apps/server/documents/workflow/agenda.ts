@@ -17,7 +17,7 @@ export const agendaRoutes = [
   })),
 ]
 
-/** What a person reads of answers that are due. */
+/** Answers that are due, in the words that a person reads. */
 export const dueWords: Record<Due['para'], { title: string; one: string; many: string }> = {
   ciencia: { title: 'Ciência da Operação', one: 'nota', many: 'notas' },
   manifestacao: { title: 'Resposta final', one: 'nota', many: 'notas' },

@@ -363,7 +363,7 @@ test('the money of the dashboard: the dearest carriers by weight, what was charg
     ],
   })
   await inside((db) =>
-    sql`update document set alert_band = case number when 1 then 2 else 1 end where workspace_id = ${workspaceId} and type = 0`.execute(
+    sql`update document set alert_band = case when number = 1 then 2 else 1 end where workspace_id = ${workspaceId} and type = 0`.execute(
       db,
     ),
   )

@@ -145,12 +145,6 @@ export async function sumFindings(
   return { somas: codes.map(([regra, nome]) => ({ regra, nome, ...sumOf(regra) })), total: sumOf(null) }
 }
 
-/** The ids of the documents with an open finding of `code`, to stand inside another query. */
-export async function openFindings(ctx: WithDatabase, workspaceId: number, code: FreightCode) {
-  const conditions = [...(await conditionsOf(ctx, workspaceId)), ...ofCode(code), sql`m.code is null`]
-  return sql`array(select f.document_id ${found} where ${every(conditions)})`
-}
-
 export async function findFindings(
   ctx: ListContext,
   workspaceId: number,
