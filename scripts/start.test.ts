@@ -299,7 +299,7 @@ test('api, worker and simulator as programs of their own capture together', asyn
   const { code, output } = await admin('restore', '--fazer')
   expect([code, output]).toEqual([
     0,
-    expect.stringMatching(/O banco de dados foi restaurado[\s\S]*A chave mestra confere/),
+    expect.stringMatching(/O banco de dados foi restaurado[\s\S]*precisa da chave mestra que estava em uso/),
   ])
   expect(output).not.toContain(copies.BACKUP_KEY)
 })
