@@ -21,8 +21,8 @@ test.each([
 test('reasons are shown with how many stopped, without characters that move the cursor', () => {
   expect(describeStopped([])).toBe('Nenhuma captura está parada.')
   const text = describeStopped([
-    { cStat: 999, xMotivo: 'Erro\x1b[2J', lines: 1200 },
-    { cStat: null, xMotivo: '', lines: 1 },
+    { cStat: 999, xMotivo: 'Erro\x1b[2J', lines: 1200, ofCustomer: false },
+    { cStat: null, xMotivo: '', lines: 1, ofCustomer: false },
   ])
   expect(text).toMatch(/^1\.200 capturas paradas com 999: Erro\uFFFD\[2J\n1 captura parada sem certificado/)
   expect(text).toContain('wake --cstat')

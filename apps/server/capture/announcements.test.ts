@@ -5,9 +5,18 @@ import { arrive, cteProc, evento, nfeProc, resNFe } from '../documents/testing.t
 import { inCapture } from '../platform/database.ts'
 import { captureAnnouncements } from './announcements.ts'
 import { deliverPage } from './delivery.ts'
-import { type CaptureLine, claimLine, consequences, holdLine, releaseLine } from './lease.ts'
-import { brokenOff, decide } from './rules.ts'
-import { changeLines, newCompany, openInstallation, pause, retireLines, rhythm, type TestContext } from './testing.ts'
+import { type CaptureLine, claimLine, holdLine, releaseLine } from './lease.ts'
+import { ourFault } from './sources/lost.ts'
+import {
+  changeAfter,
+  changeAfterCode,
+  changeLines,
+  newCompany,
+  openInstallation,
+  pause,
+  retireLines,
+  type TestContext,
+} from './testing.ts'
 
 let installation: Awaited<ReturnType<typeof openInstallation>>
 let ctx: TestContext
@@ -118,10 +127,8 @@ describe('documents that arrive', () => {
   })
 })
 
-const answer = (cStat: number) => ({ cStat, xMotivo: 'x', ultNSU: '0', maxNSU: '0', documents: [] })
-const standing = { lastNsu: 0n, maxNsu: 0n, failures: 0, first: false, recent: false, responseLost: false }
 const settle = (line: CaptureLine, cStat: number) =>
-  inCapture(ctx, (ctx) => holdLine(ctx, line, consequences(decide(answer(cStat), standing, rhythm))))
+  inCapture(ctx, (ctx) => holdLine(ctx, line, changeAfterCode(cStat, { ult: 0 })))
 
 describe('the state of a capture', () => {
   test('is announced when it changes, not at each retry, and when it is normal again', async () => {
@@ -165,7 +172,7 @@ describe('the state of a capture', () => {
   test('is announced when a turn fails, and once more when it is normal again', async () => {
     const { workspaceId } = await newCompany(ctx)
     const line = await claim()
-    await releaseLine(ctx, line, brokenOff(0, rhythm))
+    await releaseLine(ctx, line, changeAfter(ourFault))
     expect(await told(workspaceId, 'captura-estado')).toMatchObject([
       { header: 'Captura com falha', body: expect.stringMatching(/Os documentos já guardados estão seguros/) },
     ])

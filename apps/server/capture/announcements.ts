@@ -3,7 +3,7 @@ import { families } from '@vigia/dfe/families/all'
 import { familyById } from '@vigia/dfe/families/lookup'
 import { companyScreen, listScreen, named, type TopicItem, type Writer } from '../companies/topics.ts'
 import type { Service } from '../platform/service.ts'
-import type { Decision } from './rules.ts'
+import type { CaptureState } from './situation.ts'
 
 export interface Arrived {
   service: Service
@@ -50,12 +50,12 @@ const arrived: Writer = {
 
 export interface Changed {
   service: Service
-  before: Decision['state']
-  state: Decision['state']
+  before: CaptureState
+  state: CaptureState
   message: string
 }
 
-const stateTexts: Readonly<Record<Exclude<Decision['state'], 'waiting'>, { header: string; many: string }>> = {
+const stateTexts: Readonly<Record<Exclude<CaptureState, 'waiting'>, { header: string; many: string }>> = {
   blocked: { header: 'Captura bloqueada pela SEFAZ', many: 'com bloqueio da SEFAZ' },
   failed: { header: 'Captura com falha', many: 'com falha' },
   stopped: { header: 'Captura parada', many: 'parada' },

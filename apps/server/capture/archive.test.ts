@@ -5,9 +5,9 @@ import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { testCaller, testSession } from '../platform/testing.ts'
+import { noCertificate } from './decide.ts'
 import { claimLine } from './lease.ts'
 import { followPlan } from './plan.ts'
-import { noCertificate } from './rules.ts'
 import {
   addCertificate,
   captureRoutes,
@@ -90,7 +90,7 @@ test('other companies of the workspace are left as they are', async () => {
   const archived = await capturable()
   const other = '11222333000181'
   await newCompany(ctx, { cnpj: other, workspaceId: archived.workspaceId })
-  await changeLines(ctx, `state = 'stopped', message = '${noCertificate.message}', next_at = null`, other)
+  await changeLines(ctx, `state = 'stopped', message = '${noCertificate}', next_at = null`, other)
   const before = await linesOf(ctx, other)
   await call('arquivar', archived)
   await call('reativar', archived)
@@ -103,8 +103,8 @@ test('it learns nothing of what others receive meanwhile, and automatic Ciência
   await call('arquivar', company)
   const line = (await linesOf(ctx))[0]!
   await inCapture(ctx, ({ db }) =>
-    sql`insert into capture_call (line_id, query, nsu_before, nsu_after, c_stat, at)
-        values (${line.id}, 'distNSU', 0, 50, 138, now() + interval '1 minute')`.execute(db),
+    sql`insert into capture_call (line_id, query, answer, nsu_before, nsu_after, c_stat, at)
+        values (${line.id}, 'page', 'page', 0, 50, 138, now() + interval '1 minute')`.execute(db),
   )
   interface Completeness {
     data: { meses: { consultas: number }[] }[]

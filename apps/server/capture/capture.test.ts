@@ -4,12 +4,19 @@ import { readWaiting } from '../documents/reading/waiting.ts'
 import { arrive, evento, nfeProc } from '../documents/testing.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { requestSync } from './capture.ts'
+import { noteCertificate } from './certificate.ts'
 import { catchUp, deliverPage, readArrivals } from './delivery.ts'
-import { proveHolder } from './holder.ts'
 import { claimLine, holdLine, releaseLine } from './lease.ts'
-import { decide } from './rules.ts'
-import { settle } from './settlement.ts'
-import { newCompany as addCompany, openInstallation, retireLines, rhythm, type TestContext } from './testing.ts'
+import {
+  newCompany as addCompany,
+  changeAfterCode,
+  openInstallation,
+  retireLines,
+  rhythm,
+  type TestContext,
+  told,
+} from './testing.ts'
+import { settle } from './turn.ts'
 
 let installation: Awaited<ReturnType<typeof openInstallation>>
 let ctx: TestContext
@@ -44,12 +51,7 @@ const turn = (line: NonNullable<Awaited<ReturnType<typeof claimLine>>>, first: n
     return { ...line, lastNsu: BigInt(last) }
   })
 
-const nothingNew = () =>
-  decide(
-    { cStat: 137, xMotivo: '', ultNSU: null, maxNSU: null, documents: [] },
-    { lastNsu: 0n, first: false, responseLost: false },
-    rhythm,
-  )
+const nothingNew = () => changeAfterCode(137)
 
 // The other conversation of the company is put to rest on the way.
 async function claimNfe() {
@@ -141,7 +143,7 @@ test('a company whose certificate the authority has proved catches up with the o
     doubted: false,
     uf: 35,
   }
-  await inCapture({ db }, (ctx) => proveHolder(ctx, line, holder))
+  await inCapture(ctx, (ctx) => noteCertificate(ctx, line, holder, { kind: 'proved' }))
   await catchUp({ ...ctx, db }, moved)
   expect(await countDocuments(late.workspaceId)).toBe(5)
 })
@@ -152,9 +154,12 @@ test('a page that no thread reads in time is stored with the cursor, and read la
   const documents = Array.from({ length: 50 }, (_, index) => {
     return { nsu: String(index + 1), schema: 'procNFe_v4.00.xsd', content: gzipSync(nfeProc({ number: index + 1 })) }
   })
-  const response = { cStat: 138, xMotivo: '', ultNSU: '50', maxNSU: '50', documents, durationMs: 1, bytes: 0 }
-  const query = { kind: 'distNSU', holder: null } as const
-  const settled = await settle(ctx, { ...line, leaseMs: 0 }, query, { durationMs: 1, response })
+  const question = { after: 0n }
+  const settled = await settle(
+    ctx,
+    { line: { ...line, leaseMs: 0 }, question },
+    told(question, 138, { ult: 50, documents }),
+  )
   expect(settled.line.lastNsu).toBe(50n)
   expect(await countDocuments(workspaceId)).toBe(0)
   await readWaiting(ctx, workspaceId)
@@ -164,7 +169,9 @@ test('a page that no thread reads in time is stored with the cursor, and read la
 test('documents without NSU have a place of their own, always the same', async () => {
   const documents = ['<a/>', '<b/>', '<b/>'].map((xml) => ({ nsu: null, schema: 'x', content: gzipSync(xml) }))
   const read = async () =>
-    (await readArrivals(ctx, { cnpj: '44555666000181', leaseMs: 60_000 }, documents)).map(({ nsu }) => nsu)
+    (await readArrivals(ctx, { cnpj: '44555666000181', leaseMs: 60_000 }, { after: 0n }, documents)).map(
+      ({ nsu }) => nsu,
+    )
   const places = await read()
   expect(new Set(places).size).toBe(2)
   expect(places.every((place) => place < 0n)).toBe(true)

@@ -7,8 +7,8 @@ import type { WithConfig, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace, inCapture, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { ServiceCode } from '../platform/service.ts'
-import { hasCandidates } from './holder.ts'
-import { noCertificate } from './rules.ts'
+import { hasCertificates } from './certificate.ts'
+import { noCertificate } from './decide.ts'
 import { awake, lockLines, setAutomatic } from './subscriptions.ts'
 
 export async function isProved(ctx: WithDatabase, workspaceId: number): Promise<boolean> {
@@ -108,12 +108,11 @@ export async function stopWithoutCertificate(
       select id, cnpj from capture_line
        where id = any (${lineIds}::int[]) and not paused and (lease_until is null or lease_until < now())
        order by id`.execute(db)
-    const { state, message } = noCertificate
     for (const line of lines) {
-      if (await hasCandidates({ db }, line)) continue
+      if (await hasCertificates({ db }, line)) continue
       // The authority's pause is one of the CNPJ: a new certificate does not end it.
       await sql`
-        update capture_line set state = ${state}, message = ${message}, next_at = null, wanted = false, failures = 0
+        update capture_line set state = 'stopped', message = ${noCertificate}, next_at = null, wanted = false, failures = 0
          where id = ${line.id}`.execute(db)
     }
     await enterWorkspace({ db }, workspaceId)

@@ -9,11 +9,11 @@ import { noneAccepted, noteCertificateAnswer } from '../companies/certificates.t
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { authorityFile, testSigner } from '../platform/signer/testing.ts'
 import { requestSync, resume } from './capture.ts'
-import { converse } from './conversation.ts'
-import { findHolder, withoutHolder } from './holder.ts'
+import { findCertificate } from './certificate.ts'
+import { noCertificate } from './decide.ts'
 import { type CaptureLine, claimLine } from './lease.ts'
-import { noCertificate } from './rules.ts'
 import { addCertificate, newCompany, openInstallation, ours, retireLines, type TestContext } from './testing.ts'
+import { runTurn } from './turn.ts'
 
 // Reaction of the authority to each certificate, by the name in it.
 type Reaction = number | 'forbidden' | 'reset' | 'page' | 'redirect'
@@ -100,7 +100,7 @@ async function again(line: CaptureLine): Promise<CaptureLine> {
   return (await claimLine(ctx))!
 }
 
-const run = (line: CaptureLine, signal = stop) => converse(ctx, line, signal)
+const run = (line: CaptureLine, signal = stop) => runTurn(ctx, line, signal)
 
 const rowOf = (line: CaptureLine) =>
   inCapture(ctx, ({ db }) =>
@@ -157,7 +157,7 @@ describe('a certificate of one workspace that is not accepted', () => {
     const good = await owner('real')
     const stranger = await owner('other', { proved: false, validTo: '2099-01-01' })
     const line = await due()
-    const find = () => findHolder(ctx, line, 'Consultar documentos')
+    const find = () => findCertificate(ctx, line, 'Consultar documentos')
     expect(await find()).toMatchObject({ companyId: stranger.companyId })
     await noteCertificateAnswer(ctx, stranger.workspaceId, stranger.certificateId, 'refused')
     expect(await find()).toMatchObject({ companyId: good.companyId })
@@ -325,24 +325,26 @@ test('of many unproved certificates one at most costs the line an hour in a day,
   const reactions: Reaction[] = ['reset', 'reset', 137]
   scene = () => reactions.shift() ?? 137
   const line = await due()
-  const first = await findHolder(ctx, line, 'Consultar documentos')
+  const first = await findCertificate(ctx, line, 'Consultar documentos')
   await run(line)
   for (let turn = 2; turn <= 4; turn++) await run(await again(line))
   expect(asked).toEqual(['other', 'real', 'real', 'real'])
   await aDayLater()
-  const next = await findHolder(ctx, line, 'Consultar documentos')
+  const next = await findCertificate(ctx, line, 'Consultar documentos')
   const companyIds = [first, next].map((holder) => holder?.companyId)
   expect(companyIds.toSorted()).toEqual(strangers.map(({ companyId }) => companyId).toSorted())
   expect(companyIds).not.toContain(real.companyId)
 })
 
-test('a certificate that is uploaded while its absence is being written is used', async () => {
+test('a line without a certificate stops until one is uploaded', async () => {
   const company = await newCompany(ctx)
   const line = await due()
-  const decide = () => inCapture(ctx, (ctx) => withoutHolder(ctx, line))
-  expect(await decide()).toEqual({ ...noCertificate, nextInMs: ctx.config.sefaz.hourMs })
+  await run(line)
+  expect(await rowOf(line)).toMatchObject({ state: 'stopped', message: noCertificate })
+  expect((await rowOf(line)).nextIn).toBeCloseTo(60, 0)
   await give(company, 'real')
-  expect(await decide()).toMatchObject({ keepsState: true, nextInMs: 20 })
+  await run(await again(line))
+  expect(await rowOf(line)).toMatchObject({ state: 'waiting' })
 })
 
 test('a key that does not open, and one that is no key, make way for another', async () => {
@@ -362,26 +364,16 @@ test('a key that does not open, and one that is no key, make way for another', a
     expect((await subscriptionOf(line, company)).refused).toMatch(/não pôde ser aberto/)
 })
 
-test.each([
-  ...[137, 138, 589, 656].map((cStat) => [cStat, true] as const),
-  ...[108, 109, 215, 280, 593, 777, 999].map((cStat) => [cStat, false] as const),
-])('an answer %i proves a certificate: %s', async (cStat, proved) => {
-  const company = await owner('real', { proved: false })
-  scene = () => cStat
-  const line = await due()
-  await run(line)
-  expect(asked).toEqual(['real'])
-  expect((await subscriptionOf(line, company)).proved).toBe(proved)
-})
-
 test('gaps are queried with a proved certificate when there is one', async () => {
   const stranger = await owner('other', { proved: false })
   const line = await due()
   const purpose = 'Buscar documentos que faltam'
-  expect(await findHolder(ctx, line, purpose)).toMatchObject({ companyId: stranger.companyId })
+  expect(await findCertificate(ctx, line, purpose)).toMatchObject({ companyId: stranger.companyId })
   const real = await owner('real')
-  expect(await findHolder(ctx, line, purpose)).toMatchObject({ companyId: real.companyId })
-  expect(await findHolder(ctx, line, 'Consultar documentos')).toMatchObject({ companyId: stranger.companyId })
+  expect(await findCertificate(ctx, line, purpose)).toMatchObject({ companyId: real.companyId })
+  expect(await findCertificate(ctx, line, 'Consultar documentos')).toMatchObject({
+    companyId: stranger.companyId,
+  })
 })
 
 test('a workspace without a proved certificate does not learn when others query, nor that they are blocked', async () => {

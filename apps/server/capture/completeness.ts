@@ -10,9 +10,9 @@ import { inCapture, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { handle } from '../platform/http/http.ts'
 import { type Service, serviceOf } from '../platform/service.ts'
-import { isLoss } from '../sefaz/ledger.ts'
-import { blockCause } from './rules.ts'
+import { withCursor } from '../sefaz/ledger.ts'
 import { findUnreadable, listUnreadable } from './unreadable.ts'
+import { blockCause } from './verdicts.ts'
 
 /** Positions that were counted as delivered and did not arrive: when that was found out, why, and what became of them. */
 interface MonthGap {
@@ -58,18 +58,18 @@ export async function readCompleteness(
   const { rows } = await sql<Omit<CapturedMonth, 'gaps'>>`
     with call as (
       select *, to_char(at at time zone ${zone}, 'YYYY-MM') as month,
-             query = 'distNSU' and c_stat in (137, 138) and nsu_after > nsu_before as is_page,
+             query = 'page' and answer in ('page', 'end') and nsu_after > nsu_before as is_page,
              ${isGap} as is_gap, ${gapBegins} as gap_begins
         from capture_call where ${told} and at >= ${since}),
     placed as (
-      select *, query = 'consNSU'
+      select *, query = 'position'
                 and nsu_before <= max(nsu_after) filter (where is_gap) over below
                 and id >= max(id) filter (where is_gap) over below as fills
         from call window below as (order by case when is_gap then gap_begins else nsu_before end))
     select month, min(nsu_before) filter (where is_page) + 1 as "from", max(nsu_after) filter (where is_page) as "to",
-           coalesce(sum(documents) filter (where c_stat = 138 and (query = 'distNSU' or fills)), 0)::int as documents,
+           coalesce(sum(documents) filter (where answer = 'page' and (query = 'page' or fills)), 0)::int as documents,
            coalesce(sum(greatest(coalesce(passed_from - 1, nsu_after) - nsu_before - documents, 0)) filter (where is_page and nsu_before > 0), 0)::float8 as "passedOver",
-           count(*)::int as queries, (count(*) filter (where c_stat is null))::int as unanswered
+           count(*)::int as queries, (count(*) filter (where answer in ('lost', 'failed')))::int as unanswered
       from placed group by month order by month`.execute(db)
   const gaps = await readGaps({ db }, lineId, told)
   return rows.map((row) => ({ ...row, gaps: gaps.filter((gap) => gap.month === row.month).map(withoutMonth) }))
@@ -78,7 +78,7 @@ export async function readCompleteness(
 const zone = 'America/Sao_Paulo'
 
 // A block that told of positions which another program took, or a response that passed over some.
-const isGap = sql`((query = 'distNSU' and c_stat = 656 and nsu_after > nsu_before) or passed_from is not null)`
+const isGap = sql`((query = 'page' and answer = 'blocked' and nsu_after > nsu_before) or passed_from is not null)`
 const gapBegins = sql`coalesce(passed_from, nsu_before + 1)`
 const restoredAt = sql`(select restored_at from installation)`
 
@@ -91,22 +91,22 @@ async function readGaps(
   const { rows } = await sql<
     Pick<MonthGap, 'from' | 'to' | 'foundAt'> & {
       month: string
-      cStat: number
+      isBlock: boolean
       xMotivo: string
-      errors: string[] | null
+      lossBefore: boolean
       mayBeCopy: boolean
     }
   >`
     with call as (
-      select *, count(*) filter (where c_stat in (137, 138, 656)) over before as settled,
-             at >= ${restoredAt} and count(*) filter (where c_stat in (137, 138, 656) and at >= ${restoredAt}) over before = 0 as first_since_restore
-        from capture_call where ${told} and query = 'distNSU'
+      select *, count(*) filter (where ${withCursor}) over before as settled,
+             at >= ${restoredAt} and count(*) filter (where ${withCursor} and at >= ${restoredAt}) over before = 0 as first_since_restore
+        from capture_call where ${told} and query = 'page'
       window before as (order by id rows between unbounded preceding and 1 preceding)),
-    -- Errors since the previous response that told the authority's position.
-    explained as (select *, array_agg(error) filter (where error is not null) over (partition by settled) as errors from call)
+    -- Whether a response was lost since the previous one that told the authority's position.
+    explained as (select *, bool_or(answer = 'lost') over (partition by settled) as loss_before from call)
     select to_char(at at time zone ${zone}, 'YYYY-MM') as month, at as "foundAt",
-           c_stat as "cStat", x_motivo as "xMotivo",
-           ${gapBegins} as "from", nsu_after as "to", errors, coalesce(first_since_restore, false) as "mayBeCopy"
+           answer = 'blocked' as "isBlock", x_motivo as "xMotivo",
+           ${gapBegins} as "from", nsu_after as "to", loss_before as "lossBefore", coalesce(first_since_restore, false) as "mayBeCopy"
       from explained k
      where ${isGap}
      order by id`.execute(db)
@@ -114,13 +114,13 @@ async function readGaps(
     select from_nsu, to_nsu, passed, lost from capture_gap where line_id = ${lineId} order by from_nsu`.execute(db)
   // Both lists ascend, and the ranges within each do not overlap.
   let first = 0
-  return rows.map(({ errors, mayBeCopy, cStat, xMotivo, ...gap }) => {
+  return rows.map(({ lossBefore, mayBeCopy, isBlock, xMotivo, ...gap }) => {
     const count = { lost: 0, missing: 0, empty: 0 }
     while (first < open.length && open[first]!.to_nsu < gap.from) first++
     for (let place = first; place < open.length && open[place]!.from_nsu <= gap.to; place++)
       count[nameOf(open[place]!)] += overlap(gap, open[place]!)
     const fetched = Number(gap.to - gap.from + 1n) - count.lost - count.missing - count.empty
-    const cause = cStat === 656 ? blockCause({ responseLost: errors?.some(isLoss) ?? false, mayBeCopy }) : passedOver
+    const cause = isBlock ? blockCause({ lossBefore, mayBeCopy }) : passedOver
     return { ...gap, ...count, fetched, why: `${cause} (${xMotivo})` }
   })
 }

@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { execute } from '../../../tests/support/database.ts'
 import { rebuildProjection } from '../documents/rebuild.ts'
@@ -12,10 +13,10 @@ import { quotaWait } from '../sefaz/ledger.ts'
 import { requestSync } from './capture.ts'
 import { readCompleteness } from './completeness.ts'
 import { findPosition } from './gaps/positions.ts'
-import { type CaptureLine, claimLine, holdLine, readHeldLine, releaseLine } from './lease.ts'
-import { noteQuery } from './query.ts'
-import { settle } from './settlement.ts'
-import { linesOf, newCompany, openInstallation, retireLines, rhythm, type TestContext } from './testing.ts'
+import { type CaptureLine, claimLine, holdLine, lockHeldLine, releaseLine } from './lease.ts'
+import type { Question } from './source.ts'
+import { linesOf, newCompany, openInstallation, retireLines, rhythm, send, type TestContext, told } from './testing.ts'
+import { settle } from './turn.ts'
 import { listStopped } from './wake.ts'
 import { askSoon } from './worker.ts'
 
@@ -38,7 +39,7 @@ beforeEach(async () => {
   for (;;) {
     line = (await claimLine(ctx))!
     if (line.service === 0) break
-    await releaseLine(ctx, line, null)
+    await releaseLine(ctx, line)
     await inCapture(ctx, ({ db }) =>
       db.updateTable('capture_line').set({ next_at: null }).where('id', '=', line.id).execute(),
     )
@@ -54,23 +55,30 @@ const note = (nsu: number, options: Parameters<typeof nfeProc>[0] = {}) =>
   docZip(nsu, nfeProc({ number: nsu, ...options }))
 const notes = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => note(from + index))
 
-function answer(cStat: number, ultNSU: bigint | number | null, documents = notes(1, 0), maxNSU = ultNSU) {
-  const text = (nsu: typeof ultNSU) => (nsu === null ? null : nsuText(BigInt(nsu)))
-  const response = { cStat, xMotivo: `motivo ${cStat}`, ultNSU: text(ultNSU), maxNSU: text(maxNSU), documents }
-  return { response: { ...response, bytes: 1, durationMs: 1 }, durationMs: 1 }
-}
+type Given = [cStat: number, ult: bigint | number | null, documents?: ReturnType<typeof docZip>[]]
 
-async function page(...given: Parameters<typeof answer>) {
-  const settled = await settle(ctx, line, { kind: 'distNSU', holder: null }, answer(...given))
-  line = await readHeldLine(ctx, line)
-  return settled
+// The line is held anew, as a turn does that goes on.
+const reread = (held = line) => inCapture(ctx, (ctx) => lockHeldLine(ctx, held))
+const settleWith = (question: Question, [cStat, ult, documents = []]: Given, held = line) =>
+  settle(ctx, { line: held, question }, told(question, cStat, { ult, documents }), goesOn)
+const goesOn = { holder: null, isEnding: false, mayTryOther: false, mayAskMore: true }
+
+async function page(...given: Given): Promise<void> {
+  await settleWith({ after: line.lastNsu }, given)
+  await takeAgain()
 }
-async function single(...given: Parameters<typeof answer>): Promise<bigint | null> {
+async function single(...given: Given): Promise<bigint | null> {
   const position = await inCapture(ctx, (ctx) => findPosition(ctx, line))
   if (position === null) return null
-  await settle(ctx, line, { kind: 'consNSU', position, isMissing: true }, answer(...given))
-  line = await readHeldLine(ctx, line)
+  await settleWith({ at: position }, given)
+  await takeAgain()
   return position
+}
+// What ends a turn releases the line.
+async function takeAgain(): Promise<void> {
+  const lease = sql`update capture_line set lease_by = ${line.leaseBy}, lease_until = now() + interval '1 hour' where id = ${line.id}`
+  await inCapture(ctx, ({ db }) => lease.execute(db))
+  line = await reread()
 }
 const gaps = () =>
   inCapture(ctx, async ({ db }) => {
@@ -82,7 +90,7 @@ const gaps = () =>
       .execute()
     return rows.map((row) => `${row.passed ? 'passed ' : ''}${row.lost ? 'lost ' : ''}${row.from_nsu}-${row.to_nsu}`)
   })
-const told = () =>
+const gapsTold = () =>
   inCapture(ctx, async (ctx) => {
     const months = await readCompleteness(ctx, line.id)
     return months.flatMap((month) =>
@@ -107,7 +115,7 @@ describe('a response that passes over positions', () => {
     expect([await single(137, 8), await single(138, 8, [note(7)]), await single(137, 8), await single(137, 8)]).toEqual(
       [8n, 7n, 6n, null],
     )
-    expect(await told()).toEqual([{ from: 6n, to: 8n, fetched: 1, lost: 0, empty: 2, missing: 0 }])
+    expect(await gapsTold()).toEqual([{ from: 6n, to: 8n, fetched: 1, lost: 0, empty: 2, missing: 0 }])
     expect((await receipts()).map(({ nsu }) => nsu)).toEqual([1n, 2n, 3n, 4n, 5n, 7n])
   })
 
@@ -117,7 +125,7 @@ describe('a response that passes over positions', () => {
     await inCapture(ctx, ({ db }) => db.deleteFrom('capture_gap').where('line_id', '=', line.id).execute())
     await page(137, 500)
     expect(await gaps()).toEqual(['passed 51-500'])
-    expect((await told()).at(-1)).toEqual({ from: 51n, to: 500n, fetched: 0, lost: 0, empty: 0, missing: 450 })
+    expect((await gapsTold()).at(-1)).toEqual({ from: 51n, to: 500n, fetched: 0, lost: 0, empty: 0, missing: 450 })
     const months = await inCapture(ctx, (ctx) => readCompleteness(ctx, line.id))
     expect(months[0]).toMatchObject({ passedOver: 0 })
     expect(months[0]!.gaps[0]!.why).toBe('a SEFAZ avançou sem entregar o que havia nestas posições (motivo 137)')
@@ -209,7 +217,7 @@ describe('a position that cannot be true', () => {
       const [nfe] = await requestSync(ctx, workspaceId, companyId)
       expect(nfe!.at!.getTime()).toBeGreaterThan(Date.now() + rhythm.hourMs)
     }
-    expect(await listStopped(ctx)).toEqual([{ cStat, xMotivo: `motivo ${cStat}`, lines: 1 }])
+    expect(await listStopped(ctx)).toEqual([{ cStat, xMotivo: `motivo ${cStat}`, lines: 1, ofCustomer: false }])
     await page(138, 60, notes(51, 60))
     expect(await row()).toMatchObject({ last_nsu: 60n, state: 'waiting' })
   })
@@ -272,9 +280,10 @@ describe('after a restore', () => {
     await page(138, 5, notes(1, 5))
     await prepareInstallation(installation.url, 'simulado')
     await execute(installation.url, 'update installation set restored_at = now()')
-    const { decision } = await page(656, 9)
-    expect(decision?.message).toMatch(/: o sistema voltou de uma cópia de segurança, ou outro .* posições 6 a 9/)
-    expect((await page(656, 12)).decision?.message).toMatch(/: outro sistema consultou/)
+    await page(656, 9)
+    expect((await row()).message).toMatch(/: o sistema voltou de uma cópia de segurança, ou outro .* posições 6 a 9/)
+    await page(656, 12)
+    expect((await row()).message).toMatch(/: outro sistema consultou/)
     const months = await inCapture(ctx, (ctx) => readCompleteness(ctx, line.id))
     expect(months.flatMap(({ gaps }) => gaps.map(({ why }) => why))).toEqual([
       'o sistema voltou de uma cópia de segurança, ou outro sistema consultou com este certificado (motivo 656)',
@@ -294,10 +303,10 @@ describe('after a restore', () => {
        update capture_subscription set delivered_nsu = 5 where line_id = ${line.id};
        delete from receipt where workspace_id = ${workspaceId} and nsu > 5`,
     )
-    const late = settle(ctx, ahead, { kind: 'distNSU', holder: null }, answer(138, 15, notes(11, 15)))
+    const late = settleWith({ after: 10n }, [138, 15, notes(11, 15)], ahead)
     await expect(late).rejects.toThrow(LeaseLost)
-    await expect(inCapture(ctx, (ctx) => noteQuery(ctx, ahead, { ultNSU: 10n }))).rejects.toThrow(LeaseLost)
-    line = await readHeldLine(ctx, held)
+    await expect(send(ctx, ahead, { after: 10n })).rejects.toThrow(LeaseLost)
+    line = await reread(held)
     await page(656, 15)
     expect(await gaps()).toEqual(['6-15'])
   })

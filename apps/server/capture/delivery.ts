@@ -1,16 +1,16 @@
-import type { DistributionResponse } from '@vigia/sefaz/distribution'
-import { DocumentTooLargeError } from '@vigia/sefaz/error'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
 import { sql } from 'kysely'
-import { type Arrival, placeOf } from '../documents/arrival.ts'
+import { type Arrival, damagedProblem, placeOf } from '../documents/arrival.ts'
 import { readApart } from '../documents/reading/reading.ts'
 import { listReceipts, type ReceiveResult, receive } from '../documents/receive.ts'
-import { openReceived } from '../documents/received/bytes.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { announce } from '../platform/outbox.ts'
 import { type Service, serviceOf } from '../platform/service.ts'
 import type { Arrived } from './announcements.ts'
 import { type CaptureLine, holdLine, releaseLine } from './lease.ts'
+import type { Delivered, Question } from './source.ts'
 
 type DeliveryContext = Pick<Context, 'db' | 'log' | 'config'>
 
@@ -33,32 +33,34 @@ export async function listSubscribers({ db }: WithDatabase, line: Pick<CaptureLi
   return rows
 }
 
-/** Reads the documents of a response; it waits for a part of the lease at most. */
+/** Reads the documents of an answer; it waits for a part of the lease at most. One about one position need not name it. */
 export async function readArrivals(
   ctx: Pick<Context, 'log'>,
   { cnpj, leaseMs }: Pick<CaptureLine, 'cnpj' | 'leaseMs'>,
-  documents: DistributionResponse['documents'],
+  question: Question,
+  documents: readonly Delivered[],
 ): Promise<Arrival[]> {
-  const page = documents.map(({ nsu, schema, content }) => ({
-    nsu: nsu === null ? placeOf(content) : BigInt(nsu),
-    schema,
-    content,
-  }))
-  return readApart(ctx, page, { pack: true, cnpj, withinMs: Math.min(10_000, leaseMs / 4) })
+  const asked = 'at' in question ? question.at : null
+  const page = documents.map(({ nsu, ...one }) => ({ ...one, nsu: nsu ?? asked ?? placeOf(one.content) }))
+  const arrivals = await readApart(ctx, page, { pack: true, cnpj, withinMs: Math.min(10_000, leaseMs / 4) })
+  return Promise.all(arrivals.map(findDamage))
 }
 
 /** The positions whose bytes arrived damaged: the authority may have them whole. */
 export function damagedPositions(arrivals: Arrival[]): bigint[] {
-  return arrivals.filter((arrival) => arrival.nsu > 0n && isDamaged(arrival)).map((arrival) => arrival.nsu)
+  return arrivals.filter(({ nsu, problem }) => nsu > 0n && problem === damagedProblem).map(({ nsu }) => nsu)
 }
 
-function isDamaged({ facts, content }: Arrival): boolean {
-  if (facts) return false
+// A thread that died or was late says nothing; whether the bytes are whole must be known before the page is stored. Off the event loop.
+async function findDamage(arrival: Arrival): Promise<Arrival> {
+  if (arrival.againMs === undefined) return arrival
   try {
-    openReceived(content)
-    return false
+    await promisify(gunzip)(arrival.content, { maxOutputLength: 20_000_000 })
+    return arrival
   } catch (error) {
-    return !(error instanceof DocumentTooLargeError)
+    // It holds more than anybody reads, and is no less whole.
+    if (error instanceof RangeError) return arrival
+    return { ...arrival, againMs: undefined, problem: damagedProblem }
   }
 }
 
@@ -124,8 +126,7 @@ export async function catchUp(ctx: DeliveryContext, line: CaptureLine, signal?: 
 export async function copyToOthers(ctx: DeliveryContext, line: CaptureLine, signal: AbortSignal): Promise<void> {
   await catchUp(ctx, line, signal)
   // To the end of the queue.
-  await inCapture(ctx, (ctx) => holdLine(ctx, line, { catch_up_at: sql<Date>`now()` }))
-  await releaseLine(ctx, line, null)
+  await releaseLine(ctx, line, { catch_up_at: sql<Date>`now()` })
 }
 
 /** Copies to one workspace, paused or not, all that another one received of a held line. */

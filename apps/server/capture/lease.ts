@@ -7,11 +7,13 @@ import { holdLock } from '../platform/locks.ts'
 import { announce } from '../platform/outbox.ts'
 import { type ServiceCode, serviceOf } from '../platform/service.ts'
 import type { Tables } from '../platform/tables.ts'
+import type { QueryKind } from '../sefaz/ledger.ts'
 import type { Changed } from './announcements.ts'
-import type { ConversationState, Decision } from './rules.ts'
+import type { LineChange, LineState } from './situation.ts'
+import type { Question } from './source.ts'
 
 /** A capture line that this process holds, as it was when it was read: no other process asks for it while the lease lasts. */
-export interface CaptureLine extends Readonly<Omit<ConversationState, 'responseLost'>> {
+export interface CaptureLine extends Readonly<LineState> {
   readonly id: number
   readonly service: ServiceCode
   readonly cnpj: string
@@ -20,12 +22,8 @@ export interface CaptureLine extends Readonly<Omit<ConversationState, 'responseL
   readonly turn: Turn
   /** A person requested a query, and no resting certificate was woken for that yet. */
   readonly wanted: boolean
-  /** A query was sent this many milliseconds ago, and its outcome was never written. */
-  readonly askedMsAgo: number | null
-  /** The query asked for a missing position or note. */
-  readonly askedForGap: boolean
-  /** The chave of that note. */
-  readonly askedChave: string | null
+  /** A question that was sent, and of which nothing is written yet. */
+  readonly asked: (Question & { msAgo: number; sentAt: Date }) | null
 }
 
 type ClaimContext = WithConfig
@@ -107,7 +105,7 @@ async function claim(
       const claimed = await (turn === 'check'
         ? claimRows<LineRow, Lane>(db, which)
         : claimInTurn<LineRow, Lane>(db, inTurn))
-      if (claimed) return { ...claimed.rows[0]!, turn, leaseBy, leaseMs }
+      if (claimed) return lineOf(claimed.rows[0]!, { turn, leaseBy, leaseMs })
     }
     return null
   })
@@ -125,25 +123,57 @@ async function prepareClaim(db: Context['db']): Promise<void> {
                    set_config('synchronous_commit', 'off', true)`.execute(db)
 }
 
-type LineRow = Omit<CaptureLine, 'leaseBy' | 'leaseMs' | 'turn'>
+type LineRow = Omit<CaptureLine, 'leaseBy' | 'leaseMs' | 'turn' | 'asked'> & {
+  asked: string | null
+  askedAt: Date | null
+  askedMsAgo: number
+}
 
 function lineColumns({ sefaz }: Context['config']): RawBuilder<unknown> {
+  const untilMs = (at: RawBuilder<unknown>) => sql`(extract(epoch from ${at} - now()) * 1000)::float8`
   return sql`id, service, cnpj, wanted, last_nsu as "lastNsu", max_nsu as "maxNsu", failures, state,
     last_success_at is null as first,
     coalesce(last_success_at > now() - ${24 * sefaz.hourMs} * interval '1 ms', false) as recent,
-    (extract(epoch from now() - asked_at) * 1000)::float8 as "askedMsAgo",
-    coalesce(asked_at = gap_at, false) as "askedForGap", asked_chave as "askedChave"`
+    ${untilMs(sql`next_at`)} as "nextInMs", ${untilMs(sql`greatest(allowed_at, now())`)} as "allowedInMs",
+    asked, asked_at as "askedAt", coalesce(-${untilMs(sql`asked_at`)}, 0) as "askedMsAgo"`
 }
 
-/** The current row of a held line; throws `LeaseLost` when it is no longer held. */
-export async function readHeldLine(ctx: ClaimContext, line: CaptureLine): Promise<CaptureLine> {
-  return inCapture(ctx, async ({ db, config }) => {
-    const { rows } = await sql<LineRow>`
-      select ${lineColumns(config)} from capture_line where id = ${line.id} and lease_by = ${line.leaseBy}`.execute(db)
-    const [row] = rows
-    if (!row) throw leaseLost(line)
-    return { ...line, ...row }
-  })
+function lineOf(row: LineRow, held: Pick<CaptureLine, 'turn' | 'leaseBy' | 'leaseMs'>): CaptureLine {
+  const { asked, askedAt, askedMsAgo, ...line } = row
+  const { turn, leaseBy, leaseMs } = held
+  const question = asked !== null &&
+    askedAt && { ...readQuestion(asked), msAgo: Math.max(0, askedMsAgo), sentAt: askedAt }
+  return { ...line, turn, leaseBy, leaseMs, asked: question || null }
+}
+
+/** A question as the columns of a line have it, and the ledger. */
+export function writeQuestion(question: Question): { query: QueryKind; about: string } {
+  if ('after' in question) return { query: 'page', about: String(question.after) }
+  return 'at' in question ? { query: 'position', about: String(question.at) } : { query: 'note', about: question.note }
+}
+
+function readQuestion(text: string): Question {
+  const [query, about] = text.split(' ') as [QueryKind, string]
+  if (query === 'note') return { note: about }
+  return query === 'position' ? { at: BigInt(about) } : { after: BigInt(about) }
+}
+
+/** Locks a held line until the end of the transaction and reads it anew; throws `LeaseLost` when it is no longer held. */
+export async function lockHeldLine(ctx: ClaimContext, line: CaptureLine): Promise<CaptureLine> {
+  const { rows } = await sql<LineRow>`
+    select ${lineColumns(ctx.config)} from capture_line where id = ${line.id} and lease_by = ${line.leaseBy} for update`.execute(
+    ctx.db,
+  )
+  if (!rows[0]) throw leaseLost(line)
+  return lineOf(rows[0], line)
+}
+
+/** As `lockHeldLine`; throws `LeaseLost` too when the cursor is not the known one, as on a standby that lost the last commits. */
+export async function lockAtCursor(ctx: ClaimContext, line: CaptureLine): Promise<CaptureLine> {
+  const held = await lockHeldLine(ctx, line)
+  if (held.lastNsu !== line.lastNsu)
+    throw new LeaseLost(`line ${line.id} stands at ${held.lastNsu} in the database, and not at ${line.lastNsu}`)
+  return held
 }
 
 const leaseLost = ({ id }: Pick<CaptureLine, 'id'>) => new LeaseLost(`the lease of line ${id} is gone`)
@@ -161,37 +191,37 @@ async function survey(db: Context['db'], lanes: readonly TurnLane[]): Promise<{ 
   return rows[0]!
 }
 
-/** As `holdLine`; throws `LeaseLost` too when the cursor is not the known one, as on a standby that lost the last commits. */
-export async function holdCursor(
-  ctx: WithDatabase,
-  line: CaptureLine,
-  change: UpdateObject<Tables, 'capture_line'>,
-): ReturnType<typeof holdLine> {
-  const held = await holdLine(ctx, line, change)
-  if (held.lastNsu !== line.lastNsu)
-    throw new LeaseLost(`line ${line.id} stands at ${held.lastNsu} in the database, and not at ${line.lastNsu}`)
-  return held
-}
-
-/** Changes a held line and renews its lease, or throws `LeaseLost`. Returns the unsettled query and the cursor. */
+/** Changes a held line and renews its lease, or throws `LeaseLost`. */
 export async function holdLine(
   { db }: WithDatabase,
   line: Pick<CaptureLine, 'id' | 'leaseBy' | 'leaseMs'>,
   change: UpdateObject<Tables, 'capture_line'>,
-): Promise<{ askedAt: Date | null; lastNsu: bigint }> {
+): Promise<void> {
   const row = await db
     .updateTable('capture_line')
     .set({ lease_until: fromNow(line.leaseMs), ...change, ...troubleSince(change) })
     .where('id', '=', line.id)
     .where('lease_by', '=', line.leaseBy)
     .returning(['service', 'state', 'message', 'told_state as told'])
-    .returning([sql<Date | null>`old.asked_at`.as('askedAt'), sql<bigint>`old.last_nsu`.as('lastNsu')])
     .executeTakeFirst()
   if (!row) throw leaseLost(line)
-  const { service, state, message, told, askedAt, lastNsu } = row
+  const { service, state, message, told } = row
   if (change.state !== undefined && state !== told)
     await announceState({ db }, line, { service: serviceOf(service), before: told, state, message })
-  return { askedAt, lastNsu }
+}
+
+/** The columns of what was decided of a line. */
+export function columnsOf(change: LineChange): UpdateObject<Tables, 'capture_line'> {
+  const { state, message, failures, nextInMs, allowedInMs, lastNsu, maxNsu } = change
+  return {
+    ...(state && { state, message, failures }),
+    ...(nextInMs !== undefined && { next_at: nextInMs === null ? null : fromNow(nextInMs) }),
+    ...(allowedInMs !== undefined && { allowed_at: fromNow(allowedInMs) }),
+    ...(lastNsu !== undefined && { last_nsu: lastNsu }),
+    ...(maxNsu !== undefined && { max_nsu: maxNsu }),
+    ...(change.succeeded && { last_success_at: sql<Date>`now()` }),
+    ...(change.fulfilled && { wanted: false }),
+  }
 }
 
 // One trouble may become another, as when a block follows failures: it lasts since the first.
@@ -221,29 +251,12 @@ export async function lockLine({ db }: WithDatabase, line: Pick<CaptureLine, 'id
   await db.selectFrom('capture_line').select('id').where('id', '=', line.id).forUpdate().execute()
 }
 
-/** Releases a line, with what was decided without a response (null: that is written already, or no query was sent). */
-export async function releaseLine(ctx: WithDatabase, line: CaptureLine, decision: Decision | null): Promise<void> {
-  await letGo(ctx, line, decision ? withoutResponse(decision) : {})
-}
-
-/** Releases a line after a fault of ours. A turn for copies or gaps keeps the pauses and gets one of its own, `waitMs`. */
-export async function breakLine(
+/** Releases a line, with a last change of it. */
+export async function releaseLine(
   ctx: WithDatabase,
   line: CaptureLine,
-  decision: Decision,
-  waitMs: number,
+  change: UpdateObject<Tables, 'capture_line'> = {},
 ): Promise<void> {
-  const pauses = {
-    first: withoutResponse(decision),
-    due: withoutResponse(decision),
-    copies: { catch_up_at: fromNow(waitMs) },
-    gap: { gap_at: sql<Date>`greatest(gap_at, ${fromNow(waitMs)})` },
-    check: {},
-  }
-  await letGo(ctx, line, pauses[line.turn])
-}
-
-async function letGo(ctx: WithDatabase, line: CaptureLine, change: UpdateObject<Tables, 'capture_line'>) {
   const somebody = (how: RawBuilder<unknown>) =>
     sql`exists (select 1 from capture_subscription s where s.line_id = capture_line.id and s.proved_at is not null and ${how})`
   await inCapture(ctx, async (ctx) => {
@@ -259,37 +272,4 @@ async function letGo(ctx: WithDatabase, line: CaptureLine, change: UpdateObject<
       ...change,
     })
   })
-}
-
-/** Columns of the line's row that follow from a decision: time of the next query, and text for people. */
-export function consequences(decision: Decision): UpdateObject<Tables, 'capture_line'> {
-  const fulfilled = (decision.succeeded && !decision.nextPage) || decision.state === 'stopped'
-  const pauses = {
-    next_at: decision.nextInMs === null ? null : fromNow(decision.nextInMs),
-    allowed_at: fromNow(decision.allowedInMs),
-  }
-  if (decision.keepsState) return pauses
-  return {
-    ...pauses,
-    state: decision.state,
-    message: decision.message,
-    failures: decision.failures,
-    ...(fulfilled && { wanted: false }),
-  }
-}
-
-/** The same for a decision without a response: pauses only get longer, and while an older pause is longer its state and message stay. */
-export function withoutResponse(decision: Decision): UpdateObject<Tables, 'capture_line'> {
-  const { next_at, allowed_at, ...told } = consequences(decision)
-  const stands = sql`allowed_at > ${allowed_at}`
-  const unlessStands = (column: string, value: unknown) =>
-    sql`case when ${stands} then ${sql.ref(column)} else ${value} end`
-  return {
-    ...Object.fromEntries(Object.entries(told).map(([column, value]) => [column, unlessStands(column, value)])),
-    next_at:
-      next_at === null
-        ? sql<null>`case when ${stands} then next_at end`
-        : sql<Date>`case when next_at is not null then greatest(next_at, ${next_at}) end`,
-    allowed_at: sql<Date>`greatest(allowed_at, ${allowed_at})`,
-  }
 }

@@ -4,12 +4,11 @@ import { noneAccepted } from '../companies/certificates.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { insertAccount } from '../platform/testing.ts'
 import { noteFailure } from '../sefaz/circuit.ts'
+import { findCertificate } from './certificate.ts'
 import { checkCompany } from './check/check.ts'
-import { findHolder } from './holder.ts'
+import { noCertificate } from './decide.ts'
 import { claimLine } from './lease.ts'
 import { followPlan, grantPlan, withdrawPlan } from './plan.ts'
-import { noteQuery, noteQueryAs } from './query.ts'
-import { noCertificate } from './rules.ts'
 import { listCapturedCompanies } from './state.ts'
 import {
   addCertificate,
@@ -21,9 +20,11 @@ import {
   ours,
   pause,
   retireLines,
+  send,
   setTrial,
   type TestContext,
 } from './testing.ts'
+import { noteQuestion } from './turn.ts'
 
 // State and message of captures whose plan changes at an awkward moment.
 let installation: Awaited<ReturnType<typeof openInstallation>>
@@ -154,7 +155,7 @@ describe('a CNPJ that stopped while another workspace receives', () => {
     for (const line of await stopped(message)) expect(line).toMatchObject({ state: 'stopped', next_at: null, message })
   })
 
-  test.each([noCertificate.message, noneAccepted])('for want of a certificate goes on: %s', async (message) => {
+  test.each([noCertificate, noneAccepted])('for want of a certificate goes on: %s', async (message) => {
     for (const line of await stopped(message)) {
       expect(line).toMatchObject({ state: 'waiting', next_at: line.allowed_at })
       expect(line.message).toBe('A captura foi retomada e continua assim que a SEFAZ permitir.')
@@ -174,7 +175,7 @@ describe('the check of the access', () => {
   test('settles a query that was left without a response before the pause', async () => {
     const { workspaceId } = await newCompany(ctx)
     const line = (await claimLine(ctx))!
-    await inCapture(ctx, (ctx) => noteQuery(ctx, line, { ultNSU: 0n }))
+    await send(ctx, line, { after: 0n })
     await pause(ctx, workspaceId)
     await inCapture(ctx, ({ db }) =>
       sql`update capture_line set lease_until = now() - interval '1 day', asked_at = now() - interval '2 days'
@@ -201,12 +202,12 @@ describe('the check of the access', () => {
     const company = await newCompany(ctx)
     await addCertificate(ctx, company, { holder: ours, key: 'good', validTo: '2099-01-01' })
     const line = (await claimLine(ctx))!
-    const holder = (await findHolder(ctx, line, 'Conferir o acesso'))!
+    const holder = (await findCertificate(ctx, line, 'Conferir o acesso'))!
     const { nfe, cte } = ctx.config.sefaz.endpoints.distribution
     for (const url of [nfe, cte]) await noteFailure(ctx, url, 'timeout', 600_000)
-    expect(await noteQueryAs(ctx, line, holder, { NSU: 1n })).toBe(false)
-    expect(await noteQueryAs(ctx, line, holder, { NSU: 1n }, { inOutage: true })).toBe(true)
+    expect(await noteQuestion(ctx, { line, question: { at: 1n } }, holder)).toBe(false)
+    expect(await noteQuestion(ctx, { line, question: { at: 1n } }, holder, true)).toBe(true)
     await pause(ctx, company.workspaceId)
-    expect(await noteQueryAs(ctx, line, holder, { NSU: 1n }, { inOutage: true })).toBe(false)
+    expect(await noteQuestion(ctx, { line, question: { at: 1n } }, holder, true)).toBe(false)
   })
 })

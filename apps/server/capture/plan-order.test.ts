@@ -10,15 +10,14 @@ import { receivedContent } from '../documents/received/column.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { nsuText } from '../platform/service.ts'
 import { newWorkspace } from '../platform/testing.ts'
+import { findCertificate, type Holder } from './certificate.ts'
 import { copyToOthers, listSubscribers } from './delivery.ts'
 import { findPosition } from './gaps/positions.ts'
-import { findHolder, type Holder, withoutHolder } from './holder.ts'
-import { settleInterrupted } from './interrupted.ts'
 import { type CaptureLine, claimLine, holdLine, releaseLine } from './lease.ts'
 import { followPlan } from './plan.ts'
-import { noteQueryAs } from './query.ts'
-import { settle } from './settlement.ts'
+import { readResponse } from './sources/soap.ts'
 import { addCertificate, newCompany, openInstallation, retireLines, type TestContext } from './testing.ts'
+import { noteQuestion, runTurn, settle, settleInterrupted } from './turn.ts'
 
 // Workspaces with the same CNPJ are paused and go on while pages come, get lost, are given to other programs, damaged or without a position.
 // Every workspace that receives in the end has everything that was ever distributed. All but the wire is the product's own.
@@ -179,7 +178,7 @@ class Story {
     await inCapture(ctx, ({ db }) =>
       sql`update capture_line
              set next_at = case when next_at is not null then now() + ${due ? '-1 second' : '1 hour'}::interval end, allowed_at = '-infinity', catch_up_at = '-infinity',
-                 gap_at = gap_at - case when asked_at is null then interval '1 day' else interval '0' end
+                 gap_at = gap_at - interval '1 day'
            where cnpj = ${this.cnpj} and service = 0`.execute(db),
     )
     const line = await claimLine(ctx)
@@ -188,22 +187,22 @@ class Story {
       this.members.some((one) => !one.paused),
       'somebody receives',
     ).toBe(true)
-    if (line.askedMsAgo !== null) return settleInterrupted(ctx, line)
+    if (line.asked) return settleInterrupted(ctx, line)
     if (line.turn === 'copies') return copyToOthers(ctx, line, never)
     if (line.turn === 'gap') return this.beginSingle(line)
-    const holder = await findHolder(ctx, line, 'Consultar documentos')
-    if (!holder) return inCapture(ctx, async (ctx) => releaseLine(ctx, line, await withoutHolder(ctx, line)))
+    const holder = await findCertificate(ctx, line, 'Consultar documentos')
+    if (!holder) return runTurn(ctx, line, never)
     this.expectReceiving(holder)
-    if (!(await noteQueryAs(ctx, line, holder, { ultNSU: line.lastNsu }))) return releaseLine(ctx, line, null)
+    if (!(await noteQuestion(ctx, { line, question: { after: line.lastNsu } }, holder))) return releaseLine(ctx, line)
     this.underWay = { line, holder, response: this.authority.distNSU(Number(line.lastNsu)), position: null }
   }
 
   private async beginSingle(line: CaptureLine): Promise<void> {
     const position = await inCapture(ctx, (ctx) => findPosition(ctx, line))
-    const holder = position === null ? null : await findHolder(ctx, line, 'Buscar documentos que faltam')
-    if (position === null || !holder || !(await noteQueryAs(ctx, line, holder, { NSU: position }))) {
+    const holder = position === null ? null : await findCertificate(ctx, line, 'Buscar documentos que faltam')
+    if (position === null || !holder || !(await noteQuestion(ctx, { line, question: { at: position } }, holder))) {
       await inCapture(ctx, (ctx) => holdLine(ctx, line, { gap_at: position === null ? null : sql<Date>`now()` }))
-      return releaseLine(ctx, line, null)
+      return releaseLine(ctx, line)
     }
     this.expectReceiving(holder)
     this.underWay = { line, holder, response: this.authority.consNSU(Number(position)), position }
@@ -221,14 +220,10 @@ class Story {
     const kept = before.some((one) => one.proved && !one.paused && one.deliveredNsu === line.lastNsu)
     const resting = this.members.filter((one) => kept && one.paused)
     const had = await Promise.all(resting.map((one) => this.received(one)))
-    const outcome = { response, durationMs: response.durationMs }
-    if (position === null) await settle(ctx, line, { kind: 'distNSU', holder }, outcome)
-    else {
-      await settle(ctx, line, { kind: 'consNSU', position, isMissing: true }, outcome)
-      await inCapture(ctx, (ctx) => holdLine(ctx, line, { gap_at: sql<Date>`now()` }))
-    }
+    const question = position === null ? { after: line.lastNsu } : { at: position }
+    const options = { holder, isEnding: false, mayTryOther: false, mayAskMore: false }
+    await settle(ctx, { line, question }, readResponse(response, question), options)
     expect(await Promise.all(resting.map((one) => this.received(one))), 'who is paused').toEqual(had)
-    await releaseLine(ctx, line, null)
   }
 
   // Drops the page under way as a crashed process would: nothing is written.

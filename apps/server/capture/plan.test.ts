@@ -4,14 +4,13 @@ import { arrive, nfeProc } from '../documents/testing.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { insertAccount } from '../platform/testing.ts'
 import { requestSync, resume } from './capture.ts'
+import { findCertificate } from './certificate.ts'
 import { catchUp, deliverPage } from './delivery.ts'
-import { findHolder } from './holder.ts'
 import { type CaptureLine, claimLine, holdLine, releaseLine } from './lease.ts'
 import { followPlan, grantPlan, withdrawPlan } from './plan.ts'
-import { noteQueryAs } from './query.ts'
-import { decide } from './rules.ts'
 import * as testing from './testing.ts'
-import { addCertificate, newCompany, openInstallation, ours, retireLines, rhythm, type TestContext } from './testing.ts'
+import { addCertificate, newCompany, openInstallation, ours, retireLines, type TestContext } from './testing.ts'
+import { noteQuestion } from './turn.ts'
 
 let installation: Awaited<ReturnType<typeof openInstallation>>
 let ctx: TestContext
@@ -29,12 +28,7 @@ const goOn = (workspaceId: number) => testing.goOn(ctx, workspaceId)
 const linesOf = () => testing.linesOf(ctx)
 const change = (set: string) => testing.changeLines(ctx, set)
 
-const rest = () =>
-  decide(
-    { cStat: 137, xMotivo: '', ultNSU: null, maxNSU: null, documents: [] },
-    { lastNsu: 0n, first: false, responseLost: false },
-    rhythm,
-  )
+const rest = () => testing.changeAfterCode(137)
 
 // The other conversation of the CNPJ is put to rest on the way.
 async function claimNfe(): Promise<CaptureLine> {
@@ -59,7 +53,7 @@ async function take(line: CaptureLine, last: number): Promise<void> {
 async function takeAll(last: number): Promise<void> {
   const line = await claimNfe()
   await take(line, last)
-  await releaseLine(ctx, line, null)
+  await releaseLine(ctx, line)
 }
 
 const nsusOf = (workspaceId: number) =>
@@ -74,7 +68,7 @@ const copyAll = async () => {
   const line = (await claimLine(ctx))!
   expect(line.turn).toBe('copies')
   await catchUp(ctx, line)
-  await releaseLine(ctx, line, null)
+  await releaseLine(ctx, line)
 }
 
 describe('a CNPJ of one workspace only', () => {
@@ -199,13 +193,13 @@ describe('a CNPJ that others capture too', () => {
     await addCertificate(ctx, ended, { holder: ours, key: key(ended), validTo: '2099-01-01' })
     await change("next_at = now() - interval '1 second'")
     const line = await claimNfe()
-    const chosen = (await findHolder(ctx, line, asking))!
+    const chosen = (await findCertificate(ctx, line, asking))!
     expect(chosen.certificate.pem).toBe(`certificate of ${key(ended)}`)
     await pause(ended.workspaceId)
-    expect(await noteQueryAs(ctx, line, chosen, { ultNSU: line.lastNsu })).toBe(false)
-    const next = (await findHolder(ctx, line, asking))!
+    expect(await noteQuestion(ctx, { line, question: { after: line.lastNsu } }, chosen)).toBe(false)
+    const next = (await findCertificate(ctx, line, asking))!
     expect(next.certificate.pem).toBe(`certificate of ${key(paying)}`)
-    expect(await noteQueryAs(ctx, line, next, { ultNSU: line.lastNsu })).toBe(true)
+    expect(await noteQuestion(ctx, { line, question: { after: line.lastNsu } }, next)).toBe(true)
   })
 })
 

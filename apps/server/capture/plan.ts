@@ -3,7 +3,7 @@ import { activatePlan, endPlan, findWorkspaceOf, notePaused, type PlanType, read
 import { noneAccepted } from '../companies/certificates.ts'
 import type { WithConfig, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace, inCapture, inTransaction } from '../platform/database.ts'
-import { noCertificate } from './rules.ts'
+import { noCertificate } from './decide.ts'
 import { awake, lockLines, setAutomatic } from './subscriptions.ts'
 
 /** Pauses the capture of a workspace without trial and plan, and of archived companies; resumes it when that is over. Idempotent. */
@@ -67,7 +67,7 @@ const goesOnAsked = 'A captura foi retomada e continua quando a sincronização 
 
 // A line that others received meanwhile keeps its state; if it had stopped because it had no certificate, it now has one again.
 async function wakeLines({ db }: WithDatabase, lineIds: number[]): Promise<void> {
-  const wantsCertificate = sql`(state = 'stopped' and message in (${noCertificate.message}, ${noneAccepted}))`
+  const wantsCertificate = sql`(state = 'stopped' and message in (${noCertificate}, ${noneAccepted}))`
   const wakes = sql`(paused or ${wantsCertificate})`
   await sql`
     update capture_line l

@@ -9,7 +9,7 @@ import { inWorkspace } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { testCaller, testSession } from '../platform/testing.ts'
 import * as captures from './capture.ts'
-import { findHolder } from './holder.ts'
+import { findCertificate } from './certificate.ts'
 import { claimLine } from './lease.ts'
 import {
   addCertificate,
@@ -283,7 +283,7 @@ test('a destroyed key is never opened, and the next certificate is used', async 
   const taken = await inside(company, (db) => takeCertificate({ ...ctx, db }, company.workspaceId, ours, use))
   expect(taken?.pem).toBe('certificate of b')
   const [line] = await linesOf(ctx)
-  const holder = await findHolder(ctx, { ...line!, service: 0 }, 'Consultar documentos')
+  const holder = await findCertificate(ctx, { ...line!, service: 0 }, 'Consultar documentos')
   expect(holder?.certificate.pem).toBe('certificate of b')
   const uses = await inside(company, (db) =>
     db.selectFrom('certificate_use').select('certificate_id').where('certificate_id', '=', removed).execute(),

@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { inCapture } from '../platform/database.ts'
 import { listTroubles } from '../platform/trouble.ts'
 import { skewSentence } from '../sefaz/skew.ts'
 import { claimLine } from './lease.ts'
-import { noteQuery } from './query.ts'
-import { settle } from './settlement.ts'
-import { changeLines, newCompany, openInstallation, retireLines, type TestContext } from './testing.ts'
+import { changeLines, newCompany, openInstallation, retireLines, send, type TestContext, told } from './testing.ts'
+import { settle } from './turn.ts'
 
 const dayMs = 24 * 3_600_000
 let installation: Awaited<ReturnType<typeof openInstallation>>
@@ -31,14 +29,13 @@ describe("the authority's clock", () => {
     )
     const line = (await claimLine(ctx))!
     expect(line.service).toBe(service)
-    await inCapture(ctx, (ctx) => noteQuery(ctx, line, { ultNSU: 0n }))
+    const question = { after: 0n }
+    await send(ctx, line, question)
     const at = Date.now() - aheadMs
     const dhResp = brasilia
       ? new Date(at - 3 * 3_600_000).toISOString().slice(0, 19)
       : new Date(at).toISOString().replace(/\.\d+Z$/, '-00:00')
-    const response = { cStat: 137, xMotivo: 'Nenhum', dhResp, ultNSU: null, maxNSU: null, documents: [] }
-    const outcome = { response: { ...response, bytes: 1, durationMs: 1 }, durationMs: 1 }
-    await settle(ctx, line, { kind: 'distNSU', holder: null }, outcome)
+    await settle(ctx, { line, question }, told(question, 137, { dhResp }))
   }
 
   test('tells a wrong clock by two responses of a service in a row, until one agrees', async () => {

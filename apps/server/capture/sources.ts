@@ -1,5 +1,6 @@
 import type { FamilyId } from '@vigia/dfe/families/id'
-import { type Source, soapSource } from './source.ts'
+import type { Source } from './source.ts'
+import { soapSource } from './sources/soap.ts'
 
 /** The source of each family. */
 export const sources: Readonly<Record<FamilyId, Source>> = {

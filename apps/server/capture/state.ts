@@ -56,7 +56,7 @@ async function readLines(db: Context['db'], workspaceId: number, { all, companie
   const archivedAt = sql`(select a.since from unnest(${companies.map(({ id }) => id)}::int[], ${companies.map(({ since }) => since)}::timestamptz[]) a (id, since)
     where a.id = s.company_id)`
   const successBefore = sql`(select k.at from capture_call k
-    where k.line_id = l.id and k.query = 'distNSU' and k.c_stat in (137, 138) and k.at <= least(${all}::timestamptz, ${archivedAt})
+    where k.line_id = l.id and k.query = 'page' and k.answer in ('page', 'end') and k.at <= least(${all}::timestamptz, ${archivedAt})
     order by k.id desc limit 1)`
   const query = db
     .selectFrom('capture_subscription as s')

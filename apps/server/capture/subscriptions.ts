@@ -13,8 +13,7 @@ export async function lockLines({ db }: WithDatabase, chosen: RawBuilder<unknown
 export const awake = {
   paused: false,
   next_at: sql<Date | null>`case when paused then greatest(now(), allowed_at) else next_at end`,
-  // `gap_at` identifies an unsettled query for a missing position, so it must not change.
-  gap_at: sql<Date | null>`case when paused and gap_at is not null and asked_at is distinct from gap_at then greatest(now(), gap_at) else gap_at end`,
+  gap_at: sql<Date | null>`case when paused and gap_at is not null then greatest(now(), gap_at) else gap_at end`,
 }
 
 /** A locked line is automatic if one of its receiving subscribers wants it, or, when all are paused, one of those. Enters a workspace. */

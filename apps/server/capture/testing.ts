@@ -7,6 +7,7 @@ import { readConfig } from '../config.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
+import { nsuText } from '../platform/service.ts'
 import { testSigner } from '../platform/signer/testing.ts'
 import { createStorage } from '../platform/storage.ts'
 import { insertAccount, insertCompany, newWorkspace } from '../platform/testing.ts'
@@ -15,7 +16,13 @@ import * as captures from './capture.ts'
 import { companyChangeRoutes } from './company-change-routes.ts'
 import { companyRoutes } from './company-routes.ts'
 import { completenessRoutes } from './completeness.ts'
+import { decide } from './decide.ts'
+import { type CaptureLine, columnsOf } from './lease.ts'
 import { followPlan } from './plan.ts'
+import type { LineState } from './situation.ts'
+import type { Answer, Question, Told } from './source.ts'
+import { readResponse } from './sources/soap.ts'
+import { noteQuestion } from './turn.ts'
 
 export const ours = '44555666000181'
 /** Pauses of a real hour: nothing becomes due by waiting. */
@@ -53,6 +60,47 @@ export async function openInstallation() {
     },
   }
 }
+
+interface Response {
+  ult?: bigint | number | null
+  max?: bigint | number | null
+  documents?: { nsu: string | null; schema: string; content: Buffer }[]
+  dhResp?: string
+}
+
+/** An answer of the authority to a question, as the SOAP source reads it. */
+export function told(
+  question: Question,
+  cStat: number,
+  { ult = null, max = ult, documents = [], dhResp }: Response = {},
+): Told {
+  const text = (nsu: bigint | number | null) => (nsu === null ? null : nsuText(BigInt(nsu)))
+  const said = { cStat, xMotivo: `motivo ${cStat}`, ...(dhResp && { dhResp }), documents, bytes: 10, durationMs: 5 }
+  return readResponse({ ...said, ultNSU: text(ult), maxNSU: text(max) }, question)
+}
+
+/** A line that stands at 0, and was answered before. */
+export const plainLine: LineState = {
+  ...{ lastNsu: 0n, maxNsu: 0n, failures: 0, state: 'waiting', first: false, recent: false },
+  ...{ nextInMs: 0, allowedInMs: 0 },
+}
+
+/** What is written of such a line after an answer to the question for its next page, besides the cursor. */
+export function changeAfter(answer: Answer) {
+  const situation = {
+    ...{ line: plainLine, rhythm, lossBefore: false, mayBeCopy: false, certificate: null, others: [], isEnding: false },
+    ...{ mayTryOther: false, mayAskMore: true, arrived: [], damaged: [], fetchedBefore: null },
+  }
+  const { lastNsu: _, maxNsu: __, succeeded: ___, ...line } = decide(situation, { after: 0n }, answer, Math.random).line
+  return columnsOf(line)
+}
+
+/** The same after an answer with this code. */
+export const changeAfterCode = (cStat: number, response?: Response) => changeAfter(told({ after: 0n }, cStat, response))
+
+/** Commits that a question leaves now, whoever asks. */
+export const send = (ctx: TestContext, line: CaptureLine, question: Question) =>
+  noteQuestion(ctx, { line, question }, {})
 
 /** Takes the lines of earlier tests out of the way; the ledger cannot be emptied. */
 export async function retireLines({ db }: Pick<Context, 'db'>): Promise<void> {

@@ -16,9 +16,8 @@ import { createPublicIds } from '../platform/ids.ts'
 import { testCaller, testSession } from '../platform/testing.ts'
 import { endTrouble, noteTrouble } from '../platform/trouble.ts'
 import { noteFailure } from '../sefaz/circuit.ts'
-import { decide } from './rules.ts'
 import { listCapturedCompanies } from './state.ts'
-import { addCertificate, captureRoutes, newCompany, openInstallation, ours, retireLines, rhythm } from './testing.ts'
+import { addCertificate, captureRoutes, newCompany, openInstallation, ours, retireLines } from './testing.ts'
 
 // Texts that a person reads about a capture, and responses of the sync button.
 let installation: Awaited<ReturnType<typeof openInstallation>>
@@ -320,14 +319,6 @@ describe('a company', () => {
     await inCapture(ctx, ({ db }) => sql`update capture_subscription set refused = 'Foi revogado.'`.execute(db))
     expect((await told(company)).mensagem).toBe('Em dia. O seu certificado não foi aceito: Foi revogado.')
   })
-})
-
-test('after a page with more to come the message says how far the capture is, after the last one that it is up to date', () => {
-  const standing = { lastNsu: 0n, first: true, responseLost: false }
-  const page = (maxNSU: string) =>
-    decide({ cStat: 138, xMotivo: '', ultNSU: '50', maxNSU, documents: [] }, standing, rhythm)
-  expect(page('5000').message).toBe('Recebendo: posição 50 de 5000.')
-  expect(page('50').message).toMatch(/^Em dia\./)
 })
 
 describe('the button', () => {

@@ -6,26 +6,28 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { execute } from '../../../tests/support/database.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { LeaseLost } from '../platform/jobs/loop.ts'
-import { noteCall, quotaWait, wasResponseLost } from '../sefaz/ledger.ts'
+import { noteCall, type QueryKind, quotaWait, wasResponseLost } from '../sefaz/ledger.ts'
 import { followSwitch, requestSync } from './capture.ts'
+import { findCertificate, noteCertificate } from './certificate.ts'
 import { readCompleteness } from './completeness.ts'
-import { findHolder, makeWay } from './holder.ts'
-import { settleInterrupted } from './interrupted.ts'
-import { type CaptureLine, claimLine, claimOne, consequences, holdLine, lockLine, releaseLine } from './lease.ts'
-import { ask, noteQuery } from './query.ts'
-import { brokenOff, type Decision, decide, failed } from './rules.ts'
-import { settle, settleSurely } from './settlement.ts'
+import { type CaptureLine, claimLine, claimOne, holdLine, lockLine, releaseLine } from './lease.ts'
+import { lostTo } from './sources/lost.ts'
 import {
   addCertificate,
+  changeAfter,
+  changeAfterCode,
   countWaiting,
   newCompany,
   openInstallation,
   ours,
   retireLines,
   rhythm,
+  send,
   type TestContext,
+  told,
 } from './testing.ts'
-import { askSoon, postponeFailed } from './worker.ts'
+import { ask, breakTurn, settle, settleInterrupted, settleSurely } from './turn.ts'
+import { askSoon } from './worker.ts'
 
 let installation: Awaited<ReturnType<typeof openInstallation>>
 // Two processes of one installation.
@@ -40,18 +42,9 @@ beforeAll(async () => {
 afterAll(() => installation?.[Symbol.asyncDispose]())
 beforeEach(() => retireLines(ctx))
 
-const answerOf = (cStat: number, ultNSU: number | null = null, maxNSU: number | null = null) => ({
-  cStat,
-  xMotivo: `motivo ${cStat}`,
-  ultNSU: ultNSU === null ? null : String(ultNSU),
-  maxNSU: maxNSU === null ? null : String(maxNSU),
-  documents: [],
-  bytes: 10,
-  durationMs: 5,
-})
-const standing = { lastNsu: 0n, first: false, responseLost: false }
-const upToDate = () => decide(answerOf(137), standing, rhythm)
-const more = () => decide(answerOf(138, 50, 5_000), standing, rhythm)
+const upToDate = () => changeAfterCode(137)
+const more = () => changeAfterCode(138, { ult: 50, max: 5_000 })
+const timeout = () => changeAfter(lostTo(new SefazError('timeout'), 1))
 
 const cnpjOf = (index: number) => {
   const body = `${String(10_000_000 + index)}0001`
@@ -133,8 +126,9 @@ describe('many companies and two processes', () => {
     const { workspaceId } = await newCompany(ctx, { cnpj: cnpjOf(0) })
     await newCompany(ctx, { cnpj: cnpjOf(1), workspaceId })
     const [first, ...rest] = await claimed(4)
-    for (const line of rest) await releaseLine(ctx, line, { ...more(), nextInMs: 0, allowedInMs: 0 })
-    await releaseLine(ctx, first!, { ...more(), nextInMs: 0, allowedInMs: 0 })
+    for (const line of rest)
+      await releaseLine(ctx, line, { ...more(), next_at: sql<Date>`now()`, allowed_at: sql<Date>`now()` })
+    await releaseLine(ctx, first!, { ...more(), next_at: sql<Date>`now()`, allowed_at: sql<Date>`now()` })
     const order = [await claimLine(ctx), await claimLine(ctx), await claimLine(ctx), await claimLine(ctx)]
     expect(order.map((line) => line?.id)).toEqual([...rest, first!].map(({ id }) => id))
     expect((await rowOf(first!)).state).toBe('waiting')
@@ -216,15 +210,15 @@ describe('a fault of ours', () => {
 
   test.each([
     ['a rest', upToDate()],
-    ['a block', decide(answerOf(656, 0), standing, rhythm)],
-    ['a stop', decide(answerOf(589), standing, rhythm)],
-  ])('leaves %s as it stands, whatever the turn was for', async (_, decision) => {
+    ['a block', changeAfterCode(656, { ult: 0 })],
+    ['a stop', changeAfterCode(589)],
+  ])('leaves %s as it stands, whatever the turn was for', async (_, decided) => {
     await newCompany(ctx)
     const line = await nfeLine()
-    await inTransaction((ctx) => holdLine(ctx, line, consequences(decision)))
+    await inTransaction((ctx) => holdLine(ctx, line, decided))
     const before = standsOf(await rowOf(line))
     for (const turn of ['gap', 'copies', 'due'] as const) {
-      await postponeFailed(ctx, { ...line, turn })
+      await breakTurn(ctx, { ...line, turn })
       const after = standsOf(await rowOf(line))
       expect({ ...after, failures: before.failures }, turn).toEqual(before)
       await change(line, { lease_by: line.leaseBy })
@@ -238,29 +232,29 @@ describe('a fault of ours', () => {
     await newCompany(ctx)
     const line = await nfeLine()
     await change(line, { max_nsu: 500n, last_success_at: new Date() })
-    await inTransaction((ctx) => holdLine(ctx, line, consequences(decide(answerOf(656, 0), standing, rhythm))))
+    await inTransaction((ctx) => holdLine(ctx, line, changeAfterCode(656, { ult: 0 })))
     const before = standsOf(await rowOf(line))
-    await postponeFailed(ctx, line)
+    await breakTurn(ctx, line)
     expect({ ...standsOf(await rowOf(line)), failures: 0 }).toEqual(before)
   })
 
   test('while a query is under way counts its response as lost', async () => {
     await newCompany(ctx)
     const line = await nfeLine()
-    await inTransaction((ctx) => noteQuery(ctx, line, { ultNSU: 0n }))
-    await postponeFailed(ctx, line)
+    await send(ctx, line, { after: 0n })
+    await breakTurn(ctx, line)
     const row = await rowOf(line)
     expect(row).toMatchObject({ state: 'failed', asked_at: null, lease_by: null })
     expect(row.allowedIn).toBeCloseTo(65, 0)
-    expect(await callsOf(line)).toMatchObject([{ query: 'distNSU', error: expect.stringMatching(/^interrupted: /) }])
+    expect(await callsOf(line)).toMatchObject([{ query: 'page', error: expect.stringMatching(/^interrupted: /) }])
   })
 
   test('while an interrupted query is settled does not begin its pause anew', async () => {
     await newCompany(ctx)
     const line = await nfeLine()
-    await inTransaction((ctx) => noteQuery(ctx, line, { ultNSU: 0n }))
+    await send(ctx, line, { after: 0n })
     await die(line, 40)
-    await postponeFailed(other, (await claimLine(other))!)
+    await breakTurn(other, (await claimLine(other))!)
     const row = await rowOf(line)
     expect(row).toMatchObject({ asked_at: null, lease_by: null })
     expect(row.allowedIn).toBeCloseTo(25, 0)
@@ -270,22 +264,18 @@ describe('a fault of ours', () => {
     await newCompany(ctx)
     const line = await nfeLine()
     await change(line, { failures: 0 })
-    await postponeFailed(ctx, { ...line, failures: 4 })
+    await breakTurn(ctx, { ...line, failures: 4 })
     expect(await rowOf(line)).toMatchObject({ failures: 1 })
   })
 
   test('is shown and retried soon when no pause stands', async () => {
     await newCompany(ctx)
     const line = await nfeLine()
-    await postponeFailed(ctx, line)
+    await breakTurn(ctx, line)
     const row = await rowOf(line)
     expect(row).toMatchObject({ state: 'failed', failures: 1, lease_by: null })
     expect(row.message).toMatch(/^Algo falhou do nosso lado/)
     expect(row.nextIn).toBeCloseTo(1, 0)
-  })
-
-  test('may repeat without limit', () => {
-    expect(brokenOff(1_000, rhythm).failures).toBe(1_000)
   })
 })
 
@@ -324,7 +314,7 @@ describe('places', () => {
     await change(line, { catch_up: true })
     const copies = (await claimLine(ctx))!
     expect(copies).toMatchObject({ id: line.id, turn: 'copies' })
-    await postponeFailed(ctx, copies)
+    await breakTurn(ctx, copies)
     await change(line, { catch_up: true, next_at: new Date(0), allowed_at: new Date(0) })
     expect(await claimLine(ctx)).toMatchObject({ id: line.id, turn: 'first' })
     await change(line, { lease_until: null, next_at: null })
@@ -348,12 +338,8 @@ describe('captured only on request', () => {
     await requestSync(ctx, workspaceId, companyId)
     const line = await nfeLine()
     // More pages, a failure, a block: the wish stands.
-    for (const decision of [
-      more(),
-      failed(new SefazError('timeout'), { ...standing, maxNsu: 0n, failures: 0, recent: false }, rhythm),
-      decide(answerOf(656, 0), standing, rhythm),
-    ])
-      expect(consequences(decision)).not.toHaveProperty('wanted')
+    for (const decided of [more(), timeout(), changeAfterCode(656, { ult: 0 })])
+      expect(decided).not.toHaveProperty('wanted')
     await releaseLine(ctx, line, more())
     expect((await rowOf(line)).wanted).toBe(true)
     await change(line, { next_at: new Date(0), allowed_at: new Date(0) })
@@ -368,12 +354,12 @@ describe('a process that dies between a query and its response', () => {
   test('leaves a mark: the next process sends no query and waits as after a lost response, also when a person requests one', async () => {
     const { workspaceId, companyId } = await newCompany(ctx)
     const line = await nfeLine()
-    await inTransaction((ctx) => noteQuery(ctx, line, { ultNSU: 0n }))
+    await send(ctx, line, { after: 0n })
     expect(await claimLine(other)).toBeNull()
     await die(line)
     const found = await claimLine(other)
-    expect(found).toMatchObject({ id: line.id, askedForGap: false })
-    expect(found!.askedMsAgo! / 60_000).toBeCloseTo(3, 0)
+    expect(found).toMatchObject({ id: line.id, asked: { after: 0n } })
+    expect(found!.asked!.msAgo / 60_000).toBeCloseTo(3, 0)
     await settleInterrupted(other, found!)
 
     const row = await rowOf(line)
@@ -381,7 +367,7 @@ describe('a process that dies between a query and its response', () => {
     expect(row.message).toMatch(/^A captura foi interrompida entre uma consulta e a resposta da SEFAZ\./)
     expect(row.allowedIn).toBeCloseTo(62, 0)
     expect(await callsOf(line)).toMatchObject([
-      { query: 'distNSU', c_stat: null, error: expect.stringMatching(/^interrupted: /) },
+      { query: 'page', answer: 'lost', c_stat: null, error: expect.stringMatching(/^interrupted: /) },
     ])
     for (const { at } of await requestSync(ctx, workspaceId, companyId))
       expect(at!.getTime()).toBeGreaterThan(Date.now() + rhythm.hourMs)
@@ -389,27 +375,13 @@ describe('a process that dies between a query and its response', () => {
     expect(await inTransaction((ctx) => wasResponseLost(ctx, line))).toBe(true)
   })
 
-  test('queries soon, once, when more than a page is waiting', async () => {
-    await newCompany(ctx)
-    const line = await nfeLine()
-    await change(line, { last_nsu: 50n, max_nsu: 500n, last_success_at: new Date() })
-    for (const minutes of [10, 65]) {
-      const mine = minutes === 10 ? { ...line, lastNsu: 50n } : (await claimLine(ctx))!
-      await inTransaction((ctx) => noteQuery(ctx, mine, { ultNSU: 50n }))
-      await die(mine, 0)
-      await settleInterrupted(other, (await claimLine(other))!)
-      expect((await rowOf(line)).allowedIn).toBeCloseTo(minutes, 0)
-      await change(line, { next_at: new Date(0), allowed_at: new Date(0) })
-    }
-  })
-
   test('that was only slow cannot write any more', async () => {
     await newCompany(ctx)
     const slow = await nfeLine()
-    await inTransaction((ctx) => noteQuery(ctx, slow, { ultNSU: 0n }))
+    await send(ctx, slow, { after: 0n })
     await die(slow)
     await settleInterrupted(other, (await claimLine(other))!)
-    await expect(inTransaction((ctx) => holdLine(ctx, slow, { asked_at: null }))).rejects.toThrow('lease')
+    await expect(inTransaction((ctx) => holdLine(ctx, slow, {}))).rejects.toThrow('lease')
   })
 
   test('during a query for one position counts it in the quota and changes nothing else', async () => {
@@ -418,12 +390,12 @@ describe('a process that dies between a query and its response', () => {
     await releaseLine(ctx, line, upToDate())
     await addGap(line, 7n, 9n)
     const gap = (await claimLine(ctx))!
-    await inTransaction((ctx) => noteQuery(ctx, gap, { NSU: 9n }))
+    await send(ctx, gap, { at: 9n })
     await die(gap)
     const found = (await claimLine(other))!
-    expect(found).toMatchObject({ id: line.id, askedForGap: true })
+    expect(found).toMatchObject({ id: line.id, asked: { at: 9n } })
     await settleInterrupted(other, found)
-    expect(await callsOf(line)).toMatchObject([{ query: 'consNSU', nsu_before: 9n, error: expect.any(String) }])
+    expect(await callsOf(line)).toMatchObject([{ query: 'position', nsu_before: 9n, error: expect.any(String) }])
     const row = await rowOf(line)
     expect(row).toMatchObject({ state: 'waiting', asked_at: null })
     expect(row.gapIn).toBeCloseTo(10, 0)
@@ -434,48 +406,47 @@ describe('a process that dies between a query and its response', () => {
     await newCompany(ctx)
     const line = await nfeLine()
     expect(await claimOne(other, line.id)).toBeNull()
-    await inTransaction((ctx) => noteQuery(ctx, line, { ultNSU: 0n }))
+    await send(ctx, line, { after: 0n })
     expect(await claimOne(other, line.id)).toBeNull()
     await die(line)
     const found = (await claimOne(other, line.id))!
-    expect(found).toMatchObject({ id: line.id, askedMsAgo: expect.any(Number) })
+    expect(found).toMatchObject({ id: line.id, asked: { after: 0n } })
     await settleInterrupted(other, found)
-    expect(await claimOne(other, line.id)).toMatchObject({ id: line.id, askedMsAgo: null })
+    expect(await claimOne(other, line.id)).toMatchObject({ id: line.id, asked: null })
   })
 })
 
 test('queries for one position never leave during a block, nor while a lost response may have been one', async () => {
   await newCompany(ctx)
   const line = await nfeLine()
-  const lost = failed(new SefazError('timeout'), { ...standing, maxNsu: 0n, failures: 0, recent: false }, rhythm)
-  for (const decision of [decide(answerOf(656, 0), standing, rhythm), lost]) {
-    await change(line, { ...consequences(decision), lease_until: null })
+  for (const decided of [changeAfterCode(656, { ult: 0 }), timeout()]) {
+    await change(line, { ...decided, lease_until: null })
     await inCapture(ctx, ({ db }) => db.deleteFrom('capture_gap').execute())
     await addGap(line, 1n, 2n)
-    expect(await claimLine(ctx), decision.state).toBeNull()
+    expect(await claimLine(ctx)).toBeNull()
   }
   await change(line, { allowed_at: new Date(0) })
   expect((await claimLine(ctx))?.id).toBe(line.id)
 })
 
 describe('a response that cannot be stored', () => {
-  const query = { kind: 'distNSU', holder: null } as const
+  const question = { after: 0n }
   const asOwner = (text: string) => execute(installation.url, text)
 
   test('is tried again, then counts as lost: the line waits and asks again', async () => {
     await newCompany(ctx)
     const line = await nfeLine()
-    await inTransaction((ctx) => noteQuery(ctx, line, { ultNSU: 0n }))
+    await send(ctx, line, { after: 0n })
     // The words of the server when a table cannot grow.
     await asOwner(`create function no_room() returns trigger language plpgsql as $$ begin raise sqlstate '53100'; end $$;
       create trigger no_room before insert on capture_call for each row execute function no_room()`)
-    const outcome = { response: answerOf(138, 50, 50), durationMs: 5 }
     const process = installation.openProcess()
-    const settling = settleSurely(process, line, query, outcome, { waitsMs: [1, 1] })
+    const options = { holder: null, isEnding: false, mayTryOther: false, mayAskMore: false }
+    const settling = settleSurely(process, { line, question }, told(question, 138, { ult: 50 }), options, [1, 1])
     await expect(settling).rejects.toMatchObject({ code: '53100' })
     expect(process.storage.trouble).toMatchObject({ reason: 'no-space' })
     await asOwner('drop trigger no_room on capture_call; drop function no_room')
-    await postponeFailed(ctx, line)
+    await breakTurn(ctx, line)
     expect(await rowOf(line)).toMatchObject({ last_nsu: 0n, state: 'failed', asked_at: null, lease_by: null })
     expect((await rowOf(line)).allowedIn).toBeCloseTo(65, 0)
     expect(await inTransaction((ctx) => wasResponseLost(ctx, line))).toBe(true)
@@ -487,7 +458,7 @@ describe('a response that cannot be stored', () => {
     const post = vi.fn()
     const stuck = { ...ctx, storage: { ...ctx.storage, prove: async () => false } }
     const holder = { uf: 35, workspaceId, companyId }
-    expect(await ask(stuck, line, holder, { post, close: () => {} }, { ultNSU: 0n })).toBeNull()
+    expect(await ask(stuck, { line, question }, holder, { post, close: () => {} })).toBeNull()
     expect(post).not.toHaveBeenCalled()
     expect(await rowOf(line)).toMatchObject({ asked_at: null })
   })
@@ -496,56 +467,52 @@ describe('a response that cannot be stored', () => {
 test('what ends a turn is written together with the end of the turn', async () => {
   await newCompany(ctx)
   const line = await nfeLine()
-  await inCapture(ctx, (ctx) => noteQuery(ctx, line, { ultNSU: 0n }))
-  const settleWith = (isLast: boolean) =>
-    settle(
+  await send(ctx, line, { after: 0n })
+  const question = { after: 0n }
+  const settleWith = (max: number, mayAskMore = true) => {
+    const options = { holder: null, isEnding: false, mayTryOther: false, mayAskMore }
+    return settle(
       ctx,
-      line,
-      { kind: 'distNSU', holder: null },
-      { response: answerOf(137, 0, 0), durationMs: 5 },
-      { isLast: () => isLast },
+      { line: { ...line, lastNsu: BigInt(max - 10) }, question },
+      told(question, 138, { ult: max, max: 20 }),
+      options,
     )
-  expect((await settleWith(false)).released).toBe(false)
+  }
+  expect((await settleWith(10)).next).toBe('nextPage')
   expect(await rowOf(line)).toMatchObject({ lease_by: line.leaseBy, asked_at: null })
-  expect((await settleWith(true)).released).toBe(true)
+  expect((await settleWith(20)).next).toBe('done')
   expect(await rowOf(line)).toMatchObject({ lease_by: null, lease_until: null, lease_for: null })
-  await expect(settleWith(true)).rejects.toThrow(LeaseLost)
+  await expect(settleWith(30)).rejects.toThrow(LeaseLost)
   expect(await callsOf(line)).toHaveLength(2)
 })
 
 describe('the ledger', () => {
-  const note = (line: CaptureLine, outcome: Parameters<typeof noteCall>[2]['outcome'], change = {}) =>
-    noteCall(ctx, line, { query: 'distNSU', before: 0n, after: 0n, outcome, ...change })
-  const answered = (cStat: number) => ({ response: answerOf(cStat), durationMs: 5 })
-  const silent = (error: SefazError) => ({ error, durationMs: 60_000 })
+  const note = (line: CaptureLine, answer: Parameters<typeof noteCall>[2]['answer'], query: QueryKind = 'page') => {
+    const call = { query, answer, chave: null, before: 0n, after: 0n, passedFrom: null, code: null, words: null }
+    return noteCall(ctx, line, { ...call, documents: 0, bytes: 0, durationMs: 1, error: null })
+  }
 
   test('tells a lost response from a query that was not counted, until a response brings the cursor', async () => {
     await newCompany(ctx)
     const line = await nfeLine()
     const isLost = () => inTransaction((ctx) => wasResponseLost(ctx, line))
-    await note(line, answered(138))
-    await note(line, silent(new SefazError('unreached', { detail: 'ECONNREFUSED' })))
-    await note(line, silent(new SefazError('forbidden')))
-    await note(line, silent(new SefazError('timeout')), { query: 'consNSU' })
+    for (const answer of ['page', 'failed'] as const) await note(line, answer)
+    await note(line, 'lost', 'position')
     expect(await isLost()).toBe(false)
-    await note(line, silent(new SefazError('timeout', { detail: 'no answer in 60000 ms' })))
-    await note(line, answered(108))
-    await note(line, silent(new SefazError('unreached', { detail: 'ECONNREFUSED' })))
+    for (const answer of ['lost', 'down', 'failed'] as const) await note(line, answer)
     expect(await isLost()).toBe(true)
-    await note(line, answered(656))
+    await note(line, 'blocked')
     expect(await isLost()).toBe(false)
-    expect(await callsOf(line)).toMatchObject(Array.from({ length: 8 }, () => ({ duration_ms: expect.any(Number) })))
   })
 
   test('counts eighteen queries for one position an hour, also those without a response', async () => {
     await newCompany(ctx)
     const line = await nfeLine()
     const wait = () => inTransaction((ctx) => quotaWait(ctx, line))
-    for (let index = 0; index < 17; index++)
-      await note(line, index % 2 ? answered(138) : silent(new SefazError('timeout')), { query: 'consNSU' })
-    for (let index = 0; index < 30; index++) await note(line, answered(138))
+    for (let index = 0; index < 17; index++) await note(line, index % 2 ? 'page' : 'lost', 'position')
+    for (let index = 0; index < 30; index++) await note(line, 'page')
     expect(await wait()).toBe(0)
-    await note(line, { error: 'interrupted', durationMs: 0 }, { query: 'consNSU' })
+    await note(line, 'lost', 'note')
     expect(await wait()).toBeGreaterThan(rhythm.hourMs - 60_000)
   })
 })
@@ -557,7 +524,8 @@ describe('completeness', () => {
         .insertInto('capture_call')
         .values({
           line_id: line.id,
-          query: 'distNSU',
+          query: 'page',
+          answer: 'page',
           nsu_before: 0n,
           nsu_after: 0n,
           c_stat: null,
@@ -590,30 +558,37 @@ describe('completeness', () => {
       at: '2026-11-02T12:01:00Z',
       nsu_before: 3_650n,
       nsu_after: 3_650n,
+      answer: 'lost',
       error: 'timeout: no answer',
     })
     const foundAt = '2026-11-02T13:10:00.000Z'
-    await insertCall(line, { at: foundAt, nsu_before: 3_650n, nsu_after: 3_654n, c_stat: 656, x_motivo: 'ultNSU' })
+    await insertCall(line, {
+      at: foundAt,
+      nsu_before: 3_650n,
+      nsu_after: 3_654n,
+      answer: 'blocked',
+      x_motivo: 'ultNSU',
+    })
     // Fetched positions leave the gap; positions that the authority does not have any more stay as lost.
     await addGap(line, 3_652n, 3_652n, true)
     await addGap(line, 3_653n, 3_654n)
-    for (const [nsu, cStat] of [
-      [3_651n, 138],
-      [3_652n, 137],
-      [3_653n, null],
+    for (const [nsu, answer] of [
+      [3_651n, 'page'],
+      [3_652n, 'gone'],
+      [3_653n, 'lost'],
     ] as const)
       await insertCall(line, {
         at: '2026-11-03T12:00:00Z',
-        query: 'consNSU',
+        query: 'position',
         nsu_before: nsu,
         nsu_after: nsu,
-        c_stat: cStat,
-        documents: cStat === 138 ? 1 : 0,
+        answer,
+        documents: answer === 'page' ? 1 : 0,
       })
     // A check of the access asks for what is already here.
     await insertCall(line, {
       at: '2026-11-03T12:00:00Z',
-      query: 'consNSU',
+      query: 'position',
       nsu_before: 10n,
       nsu_after: 10n,
       c_stat: 138,
@@ -656,7 +631,7 @@ describe('the certificate of a query', () => {
     const branch = await newCompany(ctx, { cnpj: filial, workspaceId: head.workspaceId })
     const lines = await claimed(4)
     const line = lines.find(({ cnpj, service }) => cnpj === filial && service === 2)!
-    expect(await findHolder(ctx, line, purpose)).toMatchObject({
+    expect(await findCertificate(ctx, line, purpose)).toMatchObject({
       companyId: branch.companyId,
       certificate: { pem: `certificate of matriz ${head.companyId}` },
     })
@@ -670,7 +645,7 @@ describe('the certificate of a query', () => {
     const real = await newCompany(ctx)
     const stranger = await newCompany(ctx, { proved: false })
     const line = await nfeLine()
-    const hold = () => findHolder(ctx, line, purpose)
+    const hold = () => findCertificate(ctx, line, purpose)
     expect(await hold()).toBeNull()
     await addCertificate(ctx, real, { holder: ours, key: `real ${real.companyId}`, validTo: '2099-01-01' })
     expect(await hold()).toMatchObject({ companyId: real.companyId, proved: true })
@@ -678,7 +653,8 @@ describe('the certificate of a query', () => {
     await addCertificate(ctx, stranger, { holder: ours, key: `other ${stranger.companyId}`, validTo: '2098-01-01' })
     const first = await hold()
     expect(first).toMatchObject({ companyId: stranger.companyId, proved: false })
-    await inTransaction((ctx) => makeWay(ctx, line, first!, decide(answerOf(284), standing, rhythm)))
+    const refusal = { kind: 'refused' as const, restMs: 24 * rhythm.hourMs, why: 'x', isSilent: false }
+    await inTransaction((ctx) => noteCertificate(ctx, line, first!, refusal))
     expect(await hold()).toMatchObject({ companyId: real.companyId })
     const used = await inWorkspace(ctx, stranger.workspaceId, ({ db }) =>
       db.selectFrom('certificate_use').select('id').execute(),
@@ -696,8 +672,7 @@ test('documents that are known to wait are queried as soon as the rules allow, a
   const after = await rowOf(line)
   expect(after.allowed_at).toEqual(before.allowed_at)
   expect(after.next_at).toEqual(before.allowed_at)
-  const stopped: Decision = { ...upToDate(), state: 'stopped', nextInMs: null }
-  await change(line, consequences(stopped))
+  await change(line, { state: 'stopped', next_at: null })
   await askSoon(ctx, 'nfe', ours)
   expect((await rowOf(line)).next_at).toBeNull()
 })
@@ -722,18 +697,18 @@ describe('a database that stalls while a query is announced', () => {
     const holder = { uf: 35, workspaceId: subscription!.workspace_id, companyId: subscription!.company_id }
     const asking = await inCapture(other, async (other) => {
       await lockLine(other, line)
-      const asking = ask(ctx, line, holder, connection, { ultNSU: 0n })
+      const asking = ask(ctx, { line, question: { after: 0n } }, holder, connection)
       await vi.waitFor(async () => expect(await countWaiting(ctx)).toBe(1), { timeout: 20_000 })
       vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + elapsedMs })
       return { asking }
     })
-    return { outcome: await asking.asking, sent }
+    return { answer: await asking.asking, sent }
   }
 
   test('sends nothing once too little of the lease is left, and takes the announcement back', async () => {
     await newCompany(ctx)
     const line = await nfeLine()
-    expect(await askAfter(line.leaseMs, line)).toEqual({ outcome: null, sent: 0 })
+    expect(await askAfter(line.leaseMs, line)).toEqual({ answer: null, sent: 0 })
     expect(await rowOf(line)).toMatchObject({ asked_at: null, lease_by: line.leaseBy })
     vi.useRealTimers()
     expect(await askAfter(1_000, line)).toMatchObject({ sent: 1 })
@@ -743,10 +718,10 @@ describe('a database that stalls while a query is announced', () => {
   test('leaves the line to the process that has it now', async () => {
     await newCompany(ctx)
     const line = await nfeLine()
-    await inCapture(ctx, (ctx) => noteQuery(ctx, line, { ultNSU: 0n }))
+    await send(ctx, line, { after: 0n })
     await die(line)
     const taken = await claimOne(other, line.id)
-    await expect(askAfter(line.leaseMs, line)).rejects.toThrow(/lease of line/)
+    await expect(send(ctx, line, { after: 0n })).rejects.toThrow(/lease of line/)
     expect(await rowOf(line)).toMatchObject({ lease_by: taken!.leaseBy, asked_at: expect.any(Date) })
   })
 })

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { noneAccepted } from '../companies/certificates.ts'
 import type { WithConfig, WithDatabase } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
-import { noCertificate } from './rules.ts'
+import { noCertificate } from './decide.ts'
 import { lockLines } from './subscriptions.ts'
 
 export interface StopReason {
@@ -11,21 +11,24 @@ export interface StopReason {
   /** Its words, of one of the lines. */
   xMotivo: string
   lines: number
+  /** It is about the certificate or the CNPJ, which their owner must mend. */
+  ofCustomer: boolean
 }
 
 // The response that stopped a line is its last one.
 const stopped = sql`
-  select l.id, case when l.message not in (${noCertificate.message}, ${noneAccepted}) or c.c_stat not in (137, 138, 656) and l.message <> ${noCertificate.message}
-                    then c.c_stat end as c_stat, c.x_motivo
+  select l.id, case when l.message not in (${noCertificate}, ${noneAccepted}) or c.answer not in ('page', 'end', 'blocked') and l.message <> ${noCertificate}
+                    then c.c_stat end as c_stat, c.x_motivo, c.answer in ('refused certificate', 'refused line') as of_customer
     from capture_line l
-    left join lateral (select c_stat, x_motivo from capture_call
-                        where line_id = l.id and query = 'distNSU' order by id desc limit 1) c on true
+    left join lateral (select c_stat, x_motivo, answer from capture_call
+                        where line_id = l.id and query = 'page' order by id desc limit 1) c on true
    where l.state = 'stopped'`
 
 export async function listStopped(ctx: WithDatabase): Promise<StopReason[]> {
   return inCapture(ctx, async ({ db }) => {
     const { rows } = await sql<StopReason>`
-      select c_stat as "cStat", case when c_stat is null then '' else coalesce(max(x_motivo), '') end as "xMotivo", count(*)::int as lines
+      select c_stat as "cStat", case when c_stat is null then '' else coalesce(max(x_motivo), '') end as "xMotivo", count(*)::int as lines,
+             coalesce(bool_or(of_customer), false) as "ofCustomer"
         from (${stopped}) s group by c_stat order by count(*) desc, c_stat`.execute(db)
     return rows
   })

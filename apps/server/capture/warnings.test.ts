@@ -7,8 +7,9 @@ import { createPublicIds } from '../platform/ids.ts'
 import type { Letter } from '../platform/mail/mail.ts'
 import { insertAccount, newWorkspace } from '../platform/testing.ts'
 import { noteFailure } from '../sefaz/circuit.ts'
+import { noCertificate } from './decide.ts'
 import { claimOne, releaseLine } from './lease.ts'
-import { type Decision, noCertificate } from './rules.ts'
+import type { CaptureState } from './situation.ts'
 import { changeLines, linesOf, newCompany, openInstallation, ours, retireLines } from './testing.ts'
 import { captureMails, warnOfCaptures } from './warnings.ts'
 
@@ -114,7 +115,7 @@ test('nobody hears of the captures of others, of an ended certificate again, nor
   await inTrouble('stopped', 3)
   expect(await count(stranger)).toBe(0)
   await inTrouble('stopped', 3, '11222333000181')
-  await changeLines(ctx, `message = '${noCertificate.message}'`, '11222333000181')
+  await changeLines(ctx, `message = '${noCertificate}'`, '11222333000181')
   expect(await count(office)).toBe(0)
   await inTrouble('failed', 9, '11222333000181')
   for (const service of ['nfe', 'cte'] as const)
@@ -150,14 +151,14 @@ test('lost positions are told, and told again only when there are more', async (
 
 test('a trouble lasts since it began, whatever it becomes, until the line is well again', async () => {
   await newCompany(ctx)
-  const settle = async (state: Decision['state']) => {
+  const settle = async (state: CaptureState) => {
     await changeLines(
       ctx,
       "lease_until = null, allowed_at = '-infinity', trouble_since = trouble_since - interval '1 hour'",
     )
     const [before] = await linesOf(ctx)
     const line = await claimOne(ctx, before!.id)
-    await releaseLine(ctx, line!, { ...noCertificate, nextInMs: 1_000, state })
+    await releaseLine(ctx, line!, { state, message: noCertificate, failures: 0 })
     const [after] = await linesOf(ctx)
     return after!.trouble_since && Math.round((Date.now() - after!.trouble_since.getTime()) / 3_600_000)
   }

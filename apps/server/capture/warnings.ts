@@ -10,8 +10,8 @@ import { inCapture, readWorkspace } from '../platform/database.ts'
 import { type Letter, type MailKind, whyReceived } from '../platform/mail/mail.ts'
 import { type ServiceCode, serviceCodes } from '../platform/service.ts'
 import { addressOf, pausedServices } from '../sefaz/circuit.ts'
+import { noCertificate } from './decide.ts'
 import { distributionUrl } from './distribution.ts'
-import { noCertificate } from './rules.ts'
 
 type WarningContext = WithConfig
 
@@ -96,7 +96,7 @@ async function listStuck(ctx: WarningContext, workspaceId: number): Promise<Stuc
              case when l.message = ${noneAccepted} then coalesce(s.refused, l.message) else l.message end as message
         from capture_subscription s join (select *, ${stuckAt(ctx)} as stuck_at from capture_line) l on l.id = s.line_id
        where s.workspace_id = ${workspaceId} and not s.paused and ${isTold}
-         and l.message <> ${noCertificate.message} and l.service = any (${served}::smallint[])
+         and l.message <> ${noCertificate} and l.service = any (${served}::smallint[])
          and (l.stuck_at <= now() or l.state = 'stopped' and l.stuck_at is not null)`.execute(db),
   )
   return withCompanies(ctx, workspaceId, rows)

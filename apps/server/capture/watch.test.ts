@@ -5,8 +5,18 @@ import { asOperator, inCapture } from '../platform/database.ts'
 import { tellOperator } from '../platform/mail/operator.ts'
 import { listTroubles } from '../platform/trouble.ts'
 import { findOutage, noteAnswer, noteFailure, noteSilence, outageSentence } from '../sefaz/circuit.ts'
-import { noCertificate } from './rules.ts'
-import { changeLines, linesOf, newCompany, openInstallation, ours, retireLines, type TestContext } from './testing.ts'
+import { outcomeOf } from './call.ts'
+import { noCertificate } from './decide.ts'
+import {
+  changeLines,
+  linesOf,
+  newCompany,
+  openInstallation,
+  ours,
+  retireLines,
+  type TestContext,
+  told,
+} from './testing.ts'
 import { listStopped, wakeStopped } from './wake.ts'
 import { watchCapture } from './watch.ts'
 
@@ -25,8 +35,8 @@ beforeEach(async () => {
 
 const call = (cnpj: string, cStat: number, hoursAgo = 0) =>
   inCapture(ctx, ({ db }) =>
-    sql`insert into capture_call (line_id, at, query, nsu_before, nsu_after, c_stat, x_motivo)
-        select id, now() - ${hoursAgo} * interval '1 hour', 'distNSU', 0, 0, ${cStat}, 'Rejeicao: Algo'
+    sql`insert into capture_call (line_id, at, query, answer, nsu_before, nsu_after, c_stat, x_motivo)
+        select id, now() - ${hoursAgo} * interval '1 hour', 'page', ${outcomeOf(told({ after: 0n }, cStat))}, 0, 0, ${cStat}, 'Rejeicao: Algo'
           from capture_line where cnpj = ${cnpj}`.execute(db),
   )
 async function stop(cnpj: string, cStat: number, set = ''): Promise<void> {
@@ -112,11 +122,11 @@ test('lines that stopped are listed by reason, and those of one reason wake with
   await stop(ours, 999)
   await stop('11222333000181', 999, "allowed_at = now() + interval '50 minutes'")
   await stop('11222333000262', 777)
-  await stop('11222333000343', 999, `message = '${noCertificate.message}'`)
+  await stop('11222333000343', 999, `message = '${noCertificate}'`)
   expect(await listStopped(ctx)).toEqual([
-    { cStat: 999, xMotivo: 'Rejeicao: Algo', lines: 4 },
-    { cStat: 777, xMotivo: 'Rejeicao: Algo', lines: 2 },
-    { cStat: null, xMotivo: '', lines: 2 },
+    { cStat: 999, xMotivo: 'Rejeicao: Algo', lines: 4, ofCustomer: false },
+    { cStat: 777, xMotivo: 'Rejeicao: Algo', lines: 2, ofCustomer: false },
+    { cStat: null, xMotivo: '', lines: 2, ofCustomer: false },
   ])
   expect(await wakeStopped(ctx, 999)).toBe(4)
   expect(await wakeStopped(ctx, 999)).toBe(0)

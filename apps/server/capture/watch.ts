@@ -6,7 +6,6 @@ import { inCapture } from '../platform/database.ts'
 import { repeat } from '../platform/jobs/loop.ts'
 import { lateMinutes } from '../platform/service.ts'
 import { endTrouble, noteTrouble, type TroubleKey } from '../platform/trouble.ts'
-import { isOfTheCustomer } from './rules.ts'
 import { listStopped } from './wake.ts'
 
 type WatchContext = WithConfig
@@ -52,7 +51,7 @@ async function describeSilence(ctx: WatchContext): Promise<string | null> {
 
 // Leaves out certificates and CNPJs: their owner is told of them and has to fix them.
 async function describeStopped(ctx: WatchContext): Promise<string | null> {
-  const reasons = (await listStopped(ctx)).filter(({ cStat }) => cStat !== null && !isOfTheCustomer(cStat))
+  const reasons = (await listStopped(ctx)).filter(({ cStat, ofCustomer }) => cStat !== null && !ofCustomer)
   if (reasons.length === 0) return null
   const total = reasons.reduce((sum, { lines }) => sum + lines, 0)
   const told = reasons

@@ -8,14 +8,11 @@ import { fromNow } from '../platform/jobs/claim.ts'
 import { startJobs } from '../platform/jobs/loop.ts'
 import type { Service, ServiceCode } from '../platform/service.ts'
 import { addressOf, pausedServices } from '../sefaz/circuit.ts'
-import { type CaptureContext, converse } from './conversation.ts'
-import { copyToOthers, listSubscribers } from './delivery.ts'
+import { listSubscribers } from './delivery.ts'
 import { distributionUrl } from './distribution.ts'
-import { runGapTurn } from './gaps/gap-turn.ts'
 import { noteWaitMs } from './gaps/notes.ts'
-import { settleInterrupted } from './interrupted.ts'
-import { breakLine, type CaptureLine, claimLine, readHeldLine, type Turn } from './lease.ts'
-import { brokenOff } from './rules.ts'
+import { claimLine } from './lease.ts'
+import { breakTurn, type CaptureContext, runTurn } from './turn.ts'
 
 const idleMs = 500
 
@@ -28,15 +25,16 @@ export async function startCaptureWorker(
   return startJobs(
     {
       name: 'capture',
-      claim: async () => ((await mayWork(ctx)) ? claimTurn(ctx) : null),
-      run: async ({ line, work }, signal) => {
-        await work(ctx, line, signal)
-        if (work !== converse || line.service !== nfe.code) return
+      claim: async () => ((await mayWork(ctx)) ? claimLine(ctx, await listPaused(ctx)) : null),
+      run: async (line, signal) => {
+        await runTurn(ctx, line, signal)
+        const hasAsked = line.asked === null && (line.turn === 'first' || line.turn === 'due')
+        if (!hasAsked || line.service !== nfe.code) return
         const subscribers = await inCapture(ctx, (ctx) => listSubscribers(ctx, line))
         for (const { workspaceId, companyId, proved } of subscribers) if (proved) await received(workspaceId, companyId)
       },
-      postpone: ({ line }) => postponeFailed(ctx, line),
-      describe: ({ line: { cnpj, service } }) => ({ cnpj, service }),
+      postpone: (line) => breakTurn(ctx, line),
+      describe: ({ cnpj, service }) => ({ cnpj, service }),
       // As many as all processes together may hold.
       concurrency: ctx.config.sefaz.conversations,
       // It holds its lease anew for each page: twenty of them and what comes before, all as slow as a response may be, and a rest for the database.
@@ -52,35 +50,10 @@ async function mayWork({ storage, signer }: CaptureContext): Promise<boolean> {
   return !signer.isDown && (!storage.trouble || (await storage.prove()))
 }
 
-type Work = (ctx: CaptureContext, line: CaptureLine, signal: AbortSignal) => Promise<void>
-
-const works: Readonly<Record<Exclude<Turn, 'check'>, Work>> = {
-  first: converse,
-  due: converse,
-  gap: runGapTurn,
-  copies: (ctx, line, signal) => copyToOthers(ctx, line, signal),
-}
-
-async function claimTurn(ctx: CaptureContext): Promise<{ line: CaptureLine; work: Work } | null> {
-  const line = await claimLine(ctx, await listPaused(ctx))
-  if (!line || line.turn === 'check') return null
-  return { line, work: line.askedMsAgo === null ? works[line.turn] : settleInterrupted }
-}
-
 async function listPaused(ctx: CaptureContext): Promise<ServiceCode[]> {
   const paused = await pausedServices(ctx)
   if (paused.length === 0) return []
   return families.map(({ code }) => code).filter((service) => paused.includes(addressOf(distributionUrl(ctx, service))))
-}
-
-export async function postponeFailed(ctx: CaptureContext, line: CaptureLine): Promise<void> {
-  // Pages may have been stored since it was claimed.
-  const now = await readHeldLine(ctx, line)
-  // A query of this turn may have reached the authority just now; one that another process left behind keeps its own age.
-  if (now.askedMsAgo !== null)
-    return settleInterrupted(ctx, { ...now, askedMsAgo: line.askedMsAgo === null ? 0 : now.askedMsAgo })
-  const { sefaz } = ctx.config
-  await breakLine(ctx, now, brokenOff(now.failures, sefaz), sefaz.hourMs / 12)
 }
 
 /** Brings the next query for a CNPJ forward as far as the rules allow, because a registered event releases a document there. */

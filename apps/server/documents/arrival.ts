@@ -16,6 +16,8 @@ export interface ReceivedDocZip {
 export interface Arrival extends ReceivedDocZip {
   /** Sentence for people: why it could not be read, or what is odd in it. */
   problem: string | null
+  /** The chave that it names as its own; null: none, or nothing was read. */
+  chave: string | null
   facts: DocumentFacts | EventFacts | null
   /** Inside of a document, as its company keeps it; null: unreadable; undefined: not read yet. */
   inside?: Inside | null | undefined

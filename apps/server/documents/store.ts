@@ -1,4 +1,3 @@
-import { findOwnKey } from '@vigia/dfe/read'
 import { type RawBuilder, sql } from 'kysely'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
@@ -13,7 +12,6 @@ import {
   type SupplierName,
   type Types,
 } from './projection.ts'
-import { openReceived } from './received/bytes.ts'
 import { keepCertificates } from './received/certificates.ts'
 import { receivedContent } from './received/column.ts'
 import type { DisplayedStanding, EventClaim } from './standing.ts'
@@ -120,18 +118,9 @@ const receiptColumns = (arrivals: readonly Arrival[]) => ({
   schema: arrivals.map(({ schema }) => schema.slice(0, 100)),
   problem: arrivals.map(({ problem }) => problem?.slice(0, 1000) ?? null),
   unread: arrivals.map(({ facts }) => facts === null),
-  chave: arrivals.map(({ facts, content }) => facts?.chave ?? chaveIn(content)),
+  chave: arrivals.map(({ chave }) => chave),
   againMs: arrivals.map(({ againMs }) => againMs ?? null),
 })
-
-// The chave that an unread document names as its own.
-function chaveIn(content: Buffer): string | null {
-  try {
-    return findOwnKey(openReceived(content).toString('latin1'))
-  } catch {
-    return null
-  }
-}
 
 export async function loadExisting(
   { db }: WithDatabase,

@@ -203,7 +203,8 @@ export interface Tables {
     line_id: number
     id: Optional<bigint, bigint | number>
     at: Optional<Date, Date | string>
-    query: 'distNSU' | 'consNSU' | 'consChNFe'
+    query: 'page' | 'position' | 'note'
+    answer: 'page' | 'end' | 'absent' | 'gone' | 'blocked' | 'down' | 'refused certificate' | 'refused line' | 'refused us' | 'lost' | 'failed'
     nsu_before: Column<bigint, bigint | number>
     nsu_after: Column<bigint, bigint | number>
     c_stat: Optional<number | null>
@@ -235,6 +236,7 @@ export interface Tables {
     lease_until: Optional<Date | null, Date | string | null>
     lease_for: Optional<'first' | 'due' | 'copies' | 'gap' | 'check' | null>
     asked_at: Optional<Date | null, Date | string | null>
+    asked: Optional<string | null>
     state: Optional<'waiting' | 'blocked' | 'failed' | 'stopped'>
     told_state: Optional<'waiting' | 'blocked' | 'failed' | 'stopped'>
     message: Optional<string>
@@ -247,7 +249,6 @@ export interface Tables {
     wanted: Optional<boolean>
     paused: Optional<boolean>
     trouble_since: Optional<Date | null, Date | string | null>
-    asked_chave: Optional<string | null>
   }
   capture_refusal: {
     line_id: number

@@ -17,11 +17,10 @@ export async function compareClocks(
   ctx: WithDatabase,
   service: ServiceCode,
   askedAt: Date | null,
-  dhResp: string | undefined,
+  respondedAt: Date | null,
 ): Promise<void> {
-  const respondedAt = parseTime(dhResp)
-  if (askedAt === null || Number.isNaN(respondedAt)) return
-  const aheadMs = askedAt.getTime() - respondedAt
+  if (askedAt === null || respondedAt === null) return
+  const aheadMs = askedAt.getTime() - respondedAt.getTime()
   const seconds = Math.max(-secondsMax, Math.min(secondsMax, Math.round(aheadMs / 1000)))
   const isOdd = Math.abs(aheadMs) > toleranceMs
   const { rows } = await sql<{ odd: number; oddBefore: number | null }>`
@@ -38,12 +37,6 @@ export async function compareClocks(
 
 // The column holds no more; some sixty years.
 const secondsMax = 2 ** 31 - 1
-
-// The CT-e service writes the time of Brasília without its offset.
-function parseTime(dhResp = ''): number {
-  const [, time, offset] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?)(Z|[+-]\d\d:\d\d)?$/.exec(dhResp.trim()) ?? []
-  return time === undefined ? Number.NaN : Date.parse(`${time}${offset ?? '-03:00'}`)
-}
 
 /** The operator's sentence about a clock that is `seconds` ahead of the authority's (negative: behind). */
 export function skewSentence(seconds: number): string {

@@ -1,11 +1,10 @@
 import type { X509Certificate } from 'node:crypto'
 import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { formatCnpj } from '@vigia/dfe/cnpj'
-import type { DistributionResponse } from '@vigia/sefaz/distribution'
 import { explainFailure, type SefazError } from '@vigia/sefaz/error'
 import type { Context } from '../../platform/context.ts'
-import { closedForHours } from '../distribution.ts'
-import { blockCause, explainCode } from '../rules.ts'
+import type { Told } from '../source.ts'
+import { blockCause } from '../verdicts.ts'
 
 export interface Finding {
   ok: boolean
@@ -38,36 +37,34 @@ export function describeCertificate(certificate: X509Certificate): string[] {
   ]
 }
 
-export function describeAnswer(
-  { cStat, xMotivo }: Pick<DistributionResponse, 'cStat' | 'xMotivo'>,
-  hasReceived: boolean,
-): Finding {
+export function describeAnswer(answer: Told, hasReceived: boolean): Finding {
   const said = [
     'Servidor: identidade confirmada, certificado aceito na conexão.',
-    `Resposta da SEFAZ: ${cStat} (${xMotivo})`,
+    `Resposta da SEFAZ: ${answer.code} (${answer.words})`,
   ]
   const found = (ok: boolean, meaning: string, todo: string) => ({
     ok,
     lines: [...said, `Significa: ${meaning}`, `O que fazer: ${todo}`],
   })
-  if (cStat === 138 || cStat === 137) return found(true, 'a SEFAZ atende as consultas deste CNPJ.', 'nada.')
-  if (cStat === 589 && !hasReceived)
+  if (answer.kind === 'page' || answer.kind === 'end' || (answer.kind === 'absent' && answer.forever))
+    return found(true, 'a SEFAZ atende as consultas deste CNPJ.', 'nada.')
+  if (answer.kind === 'absent' && !hasReceived)
     return found(
       true,
       'a SEFAZ atende as consultas deste CNPJ e ainda não tem documentos para ele. Ela começa a guardá-los a partir da primeira consulta da captura.',
       'nada.',
     )
-  if (cStat === 656)
+  if (answer.kind === 'pause' && answer.whom === 'line')
     return found(
       false,
-      `as consultas deste CNPJ estão bloqueadas por uma hora: ${blockCause({ responseLost: false })}.`,
+      `as consultas deste CNPJ estão bloqueadas por uma hora: ${blockCause({ lossBefore: false, mayBeCopy: false })}.`,
       'nada agora: cada consulta durante o bloqueio recomeça a hora. Descubra que outro programa usa este certificado.',
     )
-  if (closedForHours[cStat] !== undefined || cStat === 999)
+  if (answer.kind === 'pause')
     return found(false, 'o serviço está fora do ar para todos.', 'nada: a captura volta sozinha.')
   return found(
     false,
-    explainCode(cStat),
+    answer.why,
     'corrija o que a resposta diz; se o certificado for outro, envie-o na página da empresa.',
   )
 }

@@ -4,23 +4,20 @@ import { cnpjBase, formatCnpj } from '@vigia/dfe/cnpj'
 import { families } from '@vigia/dfe/families/all'
 import { ufBySigla } from '@vigia/dfe/uf'
 import { CertificateError, readCertificate } from '@vigia/sefaz/certificate'
-import { connect } from '@vigia/sefaz/connection'
+import { type Connection, connect } from '@vigia/sefaz/connection'
 import { sql } from 'kysely'
 import { readAuthorities } from '../../companies/authorities.ts'
 import { inCapture } from '../../platform/database.ts'
-import { fromNow } from '../../platform/jobs/claim.ts'
 import { type Service, serviceCodes, serviceOf } from '../../platform/service.ts'
 import type { OpenedCertificate } from '../../platform/signer/signer.ts'
-import { type QueryOutcome, quotaWait } from '../../sefaz/ledger.ts'
-import type { CaptureContext } from '../conversation.ts'
-import { distributionUrl, send } from '../distribution.ts'
-import { planNext } from '../gaps/gap-turn.ts'
-import { findGap, findPosition } from '../gaps/positions.ts'
-import { findHolder } from '../holder.ts'
-import { settleInterrupted } from '../interrupted.ts'
-import { type CaptureLine, claimOne, holdLine, releaseLine } from '../lease.ts'
-import { ask, askWithFile } from '../query.ts'
-import { settle } from '../settlement.ts'
+import { quotaWait } from '../../sefaz/ledger.ts'
+import { findCertificate } from '../certificate.ts'
+import { distributionUrl } from '../distribution.ts'
+import { findPosition } from '../gaps/positions.ts'
+import { type CaptureLine, claimOne, releaseLine } from '../lease.ts'
+import type { Answer } from '../source.ts'
+import { sources } from '../sources.ts'
+import { ask, type CaptureContext, settle, settleInterrupted } from '../turn.ts'
 import { type CheckRefusal, noteCheck, noteCheckBlocked } from './check-record.ts'
 import { describeAnswer, describeCertificate, describeFailure, type Finding, notAsked, notOf } from './check-texts.ts'
 
@@ -126,11 +123,7 @@ async function checkService(ctx: CaptureContext, subject: CheckSubject, service:
       'Tente de novo em alguns minutos.',
     ])
   }
-  try {
-    return await checkLine(ctx, line, subject)
-  } finally {
-    await releaseLine(ctx, line, null)
-  }
+  return checkLine(ctx, line, subject)
 }
 
 const patienceMs = 30_000
@@ -140,43 +133,42 @@ async function claimPatiently(ctx: CaptureContext, id: number): Promise<CaptureL
   for (const since = performance.now(); ; await setTimeout(500)) {
     const line = await claimOne(ctx, id)
     // Workers do not claim a paused line, so none of them would settle its interrupted query.
-    if (line && line.askedMsAgo !== null) await settleInterrupted(ctx, line)
+    if (line?.asked) await settleInterrupted(ctx, line)
     else if (line || performance.now() - since > patienceMs) return line
   }
 }
 
+// Releases the line.
 async function checkLine(ctx: CaptureContext, line: CaptureLine, subject: CheckSubject): Promise<Finding> {
-  const refusal = await inCapture(ctx, (ctx) => refuseToAsk(ctx, line))
-  if (refusal) return refusal
-  const registered = subject.given ? null : await findHolder(ctx, line, 'Conferir o acesso')
-  const holder = subject.given ?? registered
-  if (!holder) return inCapture(ctx, (ctx) => explainNoHolder(ctx, line))
-  // The query asks for a missing position when there is one, else for one that is already here.
-  const missing = await inCapture(ctx, (ctx) => findPosition(ctx, line))
-  const position = missing ?? (line.lastNsu || 1n)
-  // The last one may be missing and rest.
-  const isMissing = missing !== null || (await inCapture(ctx, (ctx) => findGap(ctx, line, position))) !== null
-  const connection = await holder.certificate.connect()
-  let outcome: QueryOutcome | null
+  let connection: Connection | undefined
+  let isReleased = false
   try {
-    outcome = registered
-      ? await ask(ctx, line, registered, connection, { NSU: position }, { inOutage: true })
-      : await askWithFile(ctx, line, holder, connection, { NSU: position })
+    const refusal = await inCapture(ctx, (ctx) => refuseToAsk(ctx, line))
+    if (refusal) return refusal
+    const registered = subject.given ? null : await findCertificate(ctx, line, 'Conferir o acesso')
+    const shown = subject.given ?? registered
+    if (!shown) return await inCapture(ctx, (ctx) => explainNoCertificate(ctx, line))
+    // The query asks for a missing position when there is one, else for one that is already here.
+    const missing = await inCapture(ctx, (ctx) => findPosition(ctx, line))
+    const turn = { line, question: { at: missing ?? (line.lastNsu || 1n) } }
+    connection = await shown.certificate.connect()
+    const answer = await ask(ctx, turn, registered ?? { uf: shown.uf }, connection, { inOutage: true })
+    // The plan of this workspace has ended meanwhile; another workspace may still have one.
+    if (!answer) {
+      isReleased = true
+      return await checkLine(ctx, line, subject)
+    }
+    await settle(ctx, turn, answer)
+    isReleased = true
+    return { ...describe(ctx, answer, line.lastNsu > 0n), certificate: certificateOf(shown) }
   } finally {
-    connection.close()
+    connection?.close()
+    if (!isReleased) await releaseLine(ctx, line)
   }
-  // The plan of this workspace has ended meanwhile; another workspace may still have one.
-  if (!outcome) return checkLine(ctx, line, subject)
-  await inCapture(ctx, async (ctx) => {
-    const { waitMs } = await settle(ctx, line, { kind: 'consNSU', position, isMissing }, outcome)
-    const restMs = missing === null ? (await planNext(ctx, line)).waitMs : 0
-    await holdLine(ctx, line, { gap_at: restMs === null ? null : fromNow(Math.max(restMs, waitMs)) })
-  })
-  return { ...describe(ctx, outcome, line.lastNsu > 0n), certificate: certificateOf(holder) }
 }
 
 // `ctx.db` is a transaction of the capture.
-async function explainNoHolder({ db }: Pick<CaptureContext, 'db'>, line: CaptureLine): Promise<Finding> {
+async function explainNoCertificate({ db }: Pick<CaptureContext, 'db'>, line: CaptureLine): Promise<Finding> {
   const { rows } = await sql<{ paused: boolean }>`select paused from capture_line where id = ${line.id}`.execute(db)
   return rows[0]!.paused
     ? notAsked('Não há certificado digital que possa ser usado para este CNPJ.', [
@@ -218,12 +210,13 @@ async function refuseToAsk(ctx: Pick<CaptureContext, 'db' | 'config'>, line: Cap
 async function checkUnknown(ctx: CaptureContext, cnpj: string, service: Service, given: Given): Promise<Finding> {
   const refusal = await noteCheck(ctx, service, cnpj)
   if (refusal) return notAskedAgain(refusal)
-  const line = { service: serviceCodes[service], cnpj }
+  const { tpAmb } = ctx.config.sefaz
+  const subject = { url: distributionUrl(ctx, serviceCodes[service]), tpAmb, uf: given.uf, cnpj }
   const connection = await given.certificate.connect()
   try {
-    const outcome = await send(ctx, line, given, connection, { NSU: 1n })
-    if (outcome.response?.cStat === 656) await noteCheckBlocked(ctx, service, cnpj)
-    return { ...describe(ctx, outcome, false), certificate: certificateOf(given) }
+    const answer = await sources[service].ask(connection, subject, { at: 1n })
+    if (answer.kind === 'pause' && answer.whom === 'line') await noteCheckBlocked(ctx, service, cnpj)
+    return { ...describe(ctx, answer, false), certificate: certificateOf(given) }
   } finally {
     connection.close()
   }
@@ -243,10 +236,10 @@ function notAskedAgain({ at, blocked }: CheckRefusal): Finding {
       )
 }
 
-function describe(ctx: CaptureContext, { response, error }: QueryOutcome, hasReceived: boolean): Finding {
-  if (response) return describeAnswer(response, hasReceived)
-  if (error === 'interrupted') throw new Error('a query of this process cannot have been interrupted')
-  return describeFailure(error, ctx.config.sefaz)
+function describe(ctx: CaptureContext, answer: Answer, hasReceived: boolean): Finding {
+  if (answer.kind !== 'lost') return describeAnswer(answer, hasReceived)
+  if (!answer.error) throw new Error('a query of this process cannot have been interrupted')
+  return describeFailure(answer.error, ctx.config.sefaz)
 }
 
 function certificateOf(holder: Pick<Given, 'certificate'>): X509Certificate {

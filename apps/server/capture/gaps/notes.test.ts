@@ -5,13 +5,11 @@ import { arrive, chaveOf, evento, nfeProc, resNFe } from '../../documents/testin
 import { inCapture, inWorkspace } from '../../platform/database.ts'
 import { queriesAnHour, quotaWait } from '../../sefaz/ledger.ts'
 import { deliverLate } from '../delivery.ts'
-import { settleInterrupted } from '../interrupted.ts'
 import { type CaptureLine, claimLine, claimOne } from '../lease.ts'
-import { ask } from '../query.ts'
-import { settle } from '../settlement.ts'
-import { linesOf, newCompany, openInstallation, retireLines, type TestContext } from '../testing.ts'
+import { linesOf, newCompany, openInstallation, retireLines, send, type TestContext, told } from '../testing.ts'
+import { settle, settleInterrupted } from '../turn.ts'
 import { askSoon } from '../worker.ts'
-import { planNext } from './gap-turn.ts'
+import { planMissing } from './missing.ts'
 import { findNote } from './notes.ts'
 
 let installation: Awaited<ReturnType<typeof openInstallation>>
@@ -47,18 +45,15 @@ const deliver = (...xmls: string[]) =>
     ),
   )
 const find = () => inCapture(ctx, (ctx) => findNote(ctx, line))
-const plan = () => inCapture(ctx, (ctx) => planNext(ctx, line))
-const query = { kind: 'consChNFe', chave: chaveOf() } as const
+const plan = () => inCapture(ctx, (ctx) => planMissing(ctx, line))
+const question = { note: chaveOf() }
 const answer = (cStat: number, documents: { nsu: string | null; schema: string; content: Buffer }[] = []) =>
-  settle(ctx, line, query, {
-    response: { cStat, xMotivo: 'x', ultNSU: null, maxNSU: null, documents, bytes: 1, durationMs: 1 },
-    durationMs: 1,
-  })
+  settle(ctx, { line, question }, told(question, cStat, { documents }))
 // The ledger cannot be changed afterwards.
-const askedBefore = (hours: number, cStat: number | null = 217) =>
+const askedBefore = (hours: number, answer: 'absent' | 'page' | 'gone' | 'down' | 'lost' = 'absent') =>
   inCapture(ctx, ({ db }) =>
-    sql`insert into capture_call (line_id, query, chave, nsu_before, nsu_after, c_stat, at)
-        values (${line.id}, 'consChNFe', ${chaveOf()}, 0, 0, ${cStat}, ${hoursAgo(hours)}::timestamptz)`.execute(db),
+    sql`insert into capture_call (line_id, query, answer, chave, nsu_before, nsu_after, at)
+        values (${line.id}, 'note', ${answer}, ${chaveOf()}, 0, 0, ${hoursAgo(hours)}::timestamptz)`.execute(db),
   )
 const isComplete = () =>
   inWorkspace(ctx, workspaceId, async ({ db }) => {
@@ -75,7 +70,7 @@ describe('a note that its company has answered, and of which only the summary ca
   test.each([ciencia, 210200, 210240])('is asked for by chave a day after %i', async (tpEvento) => {
     await deliver(summary, evento(tpEvento, { at: hoursAgo(25) }))
     expect(await find()).toEqual({ chave: chaveOf(), waitMs: 0 })
-    expect(await plan()).toEqual({ query: { chNFe: chaveOf() }, waitMs: 0 })
+    expect(await plan()).toEqual({ question: { note: chaveOf() }, waitMs: 0 })
   })
 
   test('is not asked for while what the authority announced since has not come, nor for a line that nobody asks for', async () => {
@@ -93,9 +88,9 @@ describe('a note that its company has answered, and of which only the summary ca
     await inCapture(ctx, ({ db }) =>
       db.insertInto('capture_gap').values({ line_id: line.id, from_nsu: 7n, to_nsu: 9n }).execute(),
     )
-    expect((await plan()).query).toEqual({ chNFe: chaveOf() })
+    expect((await plan()).question).toEqual({ note: chaveOf() })
     await askedBefore(30)
-    expect((await plan()).query).toEqual({ NSU: 9n })
+    expect((await plan()).question).toEqual({ at: 9n })
   })
 
   test('may take a day to come by itself', async () => {
@@ -103,7 +98,7 @@ describe('a note that its company has answered, and of which only the summary ca
     const { waitMs } = (await find())!
     expect(waitMs).toBeGreaterThan(22 * 3_600_000)
     const planned = await plan()
-    expect(planned.query).toBeNull()
+    expect(planned.question).toBeNull()
     expect(planned.waitMs).toBeLessThanOrEqual(waitMs)
   })
 
@@ -113,15 +108,15 @@ describe('a note that its company has answered, and of which only the summary ca
     expect((await find())?.waitMs).toBe(0)
     await askedBefore(1)
     expect((await find())?.waitMs).toBeGreaterThan(22 * 3_600_000)
-    for (const cStat of [108, 999, null]) await askedBefore(26, cStat)
+    for (const answer of ['down', 'lost'] as const) await askedBefore(26, answer)
     expect(await find()).not.toBeNull()
-    await askedBefore(25, 138)
+    await askedBefore(25, 'page')
     expect(await find()).toBeNull()
   })
 
-  test.each([632, 640, 641, 653, 654])('is not asked for again after %i', async (cStat) => {
+  test('is not asked for again after a final refusal', async () => {
     await deliver(summary, evento(ciencia, { at: hoursAgo(60) }))
-    await askedBefore(30, cStat)
+    await askedBefore(30, 'gone')
     expect(await find()).toBeNull()
   })
 
@@ -139,22 +134,7 @@ describe('a note that its company has answered, and of which only the summary ca
 
 test('the answer makes the note complete, with an NSU or without one, and counts in the hour', async () => {
   await deliver(summary, evento(ciencia, { at: hoursAgo(25) }))
-  const bodies: string[] = []
-  const connection = {
-    post: async (_: unknown, { body }: { body: string | Uint8Array }) => {
-      bodies.push(Buffer.from(body as string).toString())
-      throw new Error('enough')
-    },
-    close: () => {},
-  }
-  await expect(
-    ask(ctx, line, { uf: 42, workspaceId, companyId }, connection as never, { chNFe: chaveOf() }),
-  ).rejects.toThrow('enough')
-  expect(bodies[0]).toContain(`<consChNFe><chNFe>${chaveOf()}</chNFe></consChNFe>`)
-  const settled = await answer(138, [
-    { nsu: null, schema: 'procNFe_v4.00.xsd', content: gzipSync(nfeProc({ issuedAt })) },
-  ])
-  expect(settled).toMatchObject({ waitMs: 0, line: { lastNsu: line.lastNsu } })
+  await answer(138, [{ nsu: null, schema: 'procNFe_v4.00.xsd', content: gzipSync(nfeProc({ issuedAt })) }])
   expect(await isComplete()).toBe(true)
   expect(await find()).toBeNull()
   for (let n = 1; n < queriesAnHour; n++) await askedBefore(0.1)
@@ -165,31 +145,23 @@ test('what was asked while the clock was ahead holds nothing up', async () => {
   await deliver(summary, evento(ciencia, { at: hoursAgo(60) }))
   await inCapture(ctx, async ({ db }) => {
     await db.insertInto('capture_gap').values({ line_id: line.id, from_nsu: 7n, to_nsu: 7n }).execute()
-    await sql`insert into capture_call (line_id, query, nsu_before, nsu_after, at)
-              values (${line.id}, 'consNSU', 7, 7, ${hoursAgo(-48)}::timestamptz)`.execute(db)
+    await sql`insert into capture_call (line_id, query, answer, nsu_before, nsu_after, at)
+              values (${line.id}, 'position', 'lost', 7, 7, ${hoursAgo(-48)}::timestamptz)`.execute(db)
   })
-  for (let n = 0; n < queriesAnHour; n++) await askedBefore(-48, null)
+  for (let n = 0; n < queriesAnHour; n++) await askedBefore(-48, 'lost')
   expect(await find()).toEqual({ chave: chaveOf(), waitMs: 0 })
-  expect(await plan()).toEqual({ query: { NSU: 7n }, waitMs: 0 })
-})
-
-test('a note that is not known there yet keeps nobody waiting; a block keeps all', async () => {
-  await deliver(summary, evento(ciencia, { at: hoursAgo(25) }))
-  expect(await answer(217)).toMatchObject({ waitMs: 0, decision: null })
-  expect(await answer(656)).toMatchObject({ decision: { state: 'blocked' } })
+  expect(await plan()).toEqual({ question: { at: 7n }, waitMs: 0 })
 })
 
 test('a query that a process left behind counts as one by chave', async () => {
   await deliver(summary, evento(ciencia, { at: hoursAgo(25) }))
-  await inCapture(ctx, ({ db }) =>
-    sql`update capture_line set asked_at = now(), gap_at = now(), asked_chave = ${chaveOf()}, lease_until = now() - interval '1 second'
-         where id = ${line.id}`.execute(db),
-  )
+  await send(ctx, line, question)
+  await change("lease_until = now() - interval '1 second'")
   await settleInterrupted(ctx, (await claimOne(ctx, line.id))!)
   const calls = await inCapture(ctx, ({ db }) =>
     db.selectFrom('capture_call').select(['query', 'chave', 'error']).where('line_id', '=', line.id).execute(),
   )
-  expect(calls).toEqual([{ query: 'consChNFe', chave: chaveOf(), error: expect.stringMatching(/^interrupted/) }])
+  expect(calls).toEqual([{ query: 'note', chave: chaveOf(), error: expect.stringMatching(/^interrupted/) }])
   expect((await find())?.waitMs).toBeGreaterThan(0)
 })
 

@@ -6,15 +6,12 @@ import type { Context, WithConfig, WithDatabase } from '../../platform/context.t
 import { enterWorkspace } from '../../platform/database.ts'
 import { listSubscribers } from '../delivery.ts'
 import type { CaptureLine } from '../lease.ts'
-import { finalRefusals } from '../rules.ts'
 
 type NoteContext = WithConfig
 
 const unreleased: readonly number[] = [status.summary, status.cancelled, status.denied]
 // It comes by itself within minutes, or within hours when the authority is late. One that was not there yet is asked for a few times more.
 const asksMax = 5
-// Statuses about the note, and not about the service or the quota.
-const told = [138, 217]
 
 /** How long a released note may take to come by itself; null in a family whose documents always come whole. */
 export const noteWaitMs = ({ summary }: Family, { sefaz }: Context['config']) =>
@@ -67,8 +64,7 @@ async function readProgress({ db }: WithDatabase, line: Pick<CaptureLine, 'id'>)
 async function listAsked({ db, config }: NoteContext, line: Pick<CaptureLine, 'id'>) {
   const { rows } = await sql<{ chave: string; at: string | null; isOver: boolean }>`
     select chave, (max(at) filter (where at < now() + ${config.sefaz.hourMs} * interval '1 ms'))::text as at,
-           count(*) filter (where c_stat = any (${told}::int[])) >= ${asksMax}
-             or coalesce(bool_or(c_stat = any (${finalRefusals}::int[])), false) as "isOver"
+           count(*) filter (where answer in ('page', 'absent')) >= ${asksMax} or bool_or(answer = 'gone') as "isOver"
       from capture_call
      where line_id = ${line.id} and chave is not null and at > now() - interval '120 days' group by chave`.execute(db)
   return rows

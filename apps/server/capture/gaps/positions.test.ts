@@ -5,10 +5,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { inCapture } from '../../platform/database.ts'
 import { readCompleteness } from '../completeness.ts'
 import { type CaptureLine, claimLine } from '../lease.ts'
-import { noteQuery } from '../query.ts'
-import { type AnnouncedQuery, settle } from '../settlement.ts'
-import { newCompany, openInstallation, retireLines, rhythm, type TestContext } from '../testing.ts'
-import { runGapTurn } from './gap-turn.ts'
+import { lostTo } from '../sources/lost.ts'
+import { newCompany, openInstallation, retireLines, rhythm, type TestContext, told } from '../testing.ts'
+import { runTurn, settle } from '../turn.ts'
 import { findPosition, findRest } from './positions.ts'
 
 let installation: Awaited<ReturnType<typeof openInstallation>>
@@ -48,23 +47,24 @@ const gaps = async () =>
 const next = () => inTransaction((ctx) => findPosition(ctx, line))
 const rest = () => inTransaction((ctx) => findRest(ctx, line))
 
-const single = (position: bigint): AnnouncedQuery => ({ kind: 'consNSU', position, isMissing: true })
-
 const whole = gzipSync('<a/>')
 
 type Result = 137 | 138 | 589 | 'timeout'
 
-function outcomeOf(result: Result) {
-  if (result === 'timeout') return { error: new SefazError('timeout'), durationMs: 1 }
-  // Without an NSU: it is that of the position.
-  const documents = result === 138 ? [{ nsu: null, schema: 'x', content: whole }] : []
-  const response = { cStat: result, xMotivo: '', ultNSU: null, maxNSU: null, documents, bytes: 1, durationMs: 1 }
-  return { response, durationMs: 1 }
-}
-
 /** Writes down what came of a question for a position. */
-async function note(position: bigint, result: Result): Promise<void> {
-  await settle(ctx, line, single(position), outcomeOf(result))
+async function note(position: bigint, result: Result, content = whole): Promise<void> {
+  const question = { at: position }
+  // Without an NSU: it is that of the position.
+  const documents = result === 138 ? [{ nsu: null, schema: 'x', content }] : []
+  const answer = result === 'timeout' ? lostTo(new SefazError('timeout'), 1) : told(question, result, { documents })
+  const options = { holder: null, isEnding: false, mayTryOther: false, mayAskMore: true }
+  if ((await settle(ctx, { line, question }, answer, options)).next !== 'done') return
+  // The end of a turn releases the line.
+  await inTransaction(({ db }) =>
+    sql`update capture_line set lease_by = ${line.leaseBy}, lease_until = now() + interval '1 hour' where id = ${line.id}`.execute(
+      db,
+    ),
+  )
 }
 
 /** Asks once; returns the position. */
@@ -86,8 +86,8 @@ async function askUntilNothing(result: (position: bigint) => Result): Promise<bi
 // The ledger cannot be changed afterwards.
 const failedBefore = (position: bigint, hoursAgo: number) =>
   inTransaction(({ db }) =>
-    sql`insert into capture_call (line_id, query, nsu_before, nsu_after, error, at)
-        values (${line.id}, 'consNSU', ${position}, ${position}, 'timeout: x', now() - ${hoursAgo}::float8 * interval '1 hour')`.execute(
+    sql`insert into capture_call (line_id, query, answer, nsu_before, nsu_after, at)
+        values (${line.id}, 'position', 'lost', ${position}, ${position}, now() - ${hoursAgo}::float8 * interval '1 hour')`.execute(
       db,
     ),
   )
@@ -187,7 +187,7 @@ describe('what is missing', () => {
   test('is queried again when its rest ends, though nothing else is missing', async () => {
     await miss(1, 1)
     await failedBefore(1n, 0.5)
-    await runGapTurn(ctx, line, new AbortController().signal)
+    await runTurn(ctx, { ...line, turn: 'gap' }, new AbortController().signal)
     const { rows } = await inTransaction(({ db }) =>
       sql<{ minutes: number }>`
         select (extract(epoch from gap_at - now()) / 60)::float8 as minutes from capture_line where id = ${line.id}`.execute(
@@ -197,40 +197,12 @@ describe('what is missing', () => {
     expect(rows[0]!.minutes).toBeCloseTo(30, 0)
   })
 
-  test('a position beyond the end holds the others up for less than a refusal of all', async () => {
-    await miss(1, 3)
-    const wait = async (cStat: number) => {
-      const { response } = outcomeOf(138)
-      const outcome = { response: { ...response!, cStat }, durationMs: 1 }
-      const position = (await next())!
-      return (await settle(ctx, line, single(position), outcome)).waitMs
-    }
-    expect(await wait(589)).toBe(rhythm.hourMs / 6)
-    expect(await wait(593)).toBe(rhythm.hourMs)
-    expect(await next()).toBe(1n)
-  })
-
-  test('a query in flight is for the same position however long ago it left', async () => {
-    await miss(1, 2)
-    await failedBefore(2n, 1.5)
-    expect(await next()).toBe(2n)
-    await inTransaction((ctx) => noteQuery(ctx, line, { NSU: 1n }))
-    await inTransaction(({ db }) =>
-      sql`update capture_line set asked_at = asked_at - interval '1 hour' where id = ${line.id}`.execute(db),
-    )
-    expect(await next()).toBe(1n)
-  })
-
   describe('that came damaged', () => {
-    const comeDamaged = async (position: bigint) => {
-      const { response } = outcomeOf(138)
-      const damaged = { nsu: null, schema: 'x', content: Buffer.from('1f8b00', 'hex') }
-      await settle(ctx, line, single(position), { response: { ...response!, documents: [damaged] }, durationMs: 1 })
-    }
+    const comeDamaged = (position: bigint) => note(position, 138, Buffer.from('1f8b00', 'hex'))
     const cameDamagedBefore = (position: bigint, hoursAgo: number) =>
       inTransaction(({ db }) =>
-        sql`insert into capture_call (line_id, query, nsu_before, nsu_after, c_stat, documents, at)
-            values (${line.id}, 'consNSU', ${position}, ${position}, 138, 1, now() - ${hoursAgo}::float8 * interval '1 hour')`.execute(
+        sql`insert into capture_call (line_id, query, answer, nsu_before, nsu_after, c_stat, documents, at)
+            values (${line.id}, 'position', 'page', ${position}, ${position}, 138, 1, now() - ${hoursAgo}::float8 * interval '1 hour')`.execute(
           db,
         ),
       )
@@ -271,8 +243,9 @@ describe('what is missing', () => {
 test('the completeness of a year of the worst kind tells every gap', async () => {
   await inTransaction(async ({ db }) => {
     // Every fourth query finds that another program took two positions; one of them is fetched, one is lost.
-    await sql`insert into capture_call (line_id, query, nsu_before, nsu_after, c_stat, x_motivo, documents, error, at)
-      select ${line.id}::int, case when i % 4 = 3 then 'consNSU' else 'distNSU' end,
+    await sql`insert into capture_call (line_id, query, answer, nsu_before, nsu_after, c_stat, x_motivo, documents, error, at)
+      select ${line.id}::int, case when i % 4 = 3 then 'position' else 'page' end,
+             case i % 4 when 1 then 'lost' when 2 then 'blocked' else 'page' end,
              case i % 4 when 0 then i when 1 then i + 1 when 2 then i + 1 else i end,
              case i % 4 when 0 then i + 1 when 1 then i + 1 when 2 then i + 3 else i end,
              case i % 4 when 1 then null when 2 then 656 else 138 end, 'x', case i % 4 when 0 then 1 when 3 then 1 else 0 end,

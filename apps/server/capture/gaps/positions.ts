@@ -1,11 +1,10 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { WithConfig, WithDatabase } from '../../platform/context.ts'
-import type { CaptureLine } from '../lease.ts'
-import type { NsuRange } from '../rules.ts'
+import { fromNow } from '../../platform/jobs/claim.ts'
+import { type CaptureLine, holdLine } from '../lease.ts'
+import type { GapClosing, Gap as NewGap, NsuRange } from '../situation.ts'
 
 type GapContext = WithConfig
-
-type GapClosing = 'fetched' | 'expired' | 'damaged'
 
 // The authority keeps 90 days: when this many in a row have expired, all older ones are taken as expired, unless a probe finds one.
 const expiredInARow = 20
@@ -58,7 +57,7 @@ async function listExpired(
 ): Promise<bigint[]> {
   const { rows } = await sql<{ nsu: bigint }>`
     select distinct nsu_before as nsu from capture_call
-     where line_id = ${line.id} and query = 'consNSU' and c_stat = 137 and nsu_before = any (${positions}::bigint[])
+     where line_id = ${line.id} and query = 'position' and answer = 'gone' and nsu_before = any (${positions}::bigint[])
        and at > now() - interval '1 day'`.execute(db)
   return rows.map((row) => row.nsu)
 }
@@ -83,12 +82,12 @@ function resting({ config }: GapContext, line: Pick<CaptureLine, 'id'>): RawBuil
       select nsu_before as nsu,
              max(at) + least(power(2, least(count(*), 6) - 1), ${restHoursMax}::int) * ${hourMs} * interval '1 ms' as until
         from capture_call
-       where line_id = ${line.id} and query = 'consNSU'
+       where line_id = ${line.id} and query = 'position'
          and at > now() - interval '90 days' and at < now() + ${hourMs} * interval '1 ms'
-         and (c_stat is null or c_stat not in (108, 109, 137, 656, 999))
+         and answer not in ('gone', 'blocked', 'down')
        group by nsu_before
       having max(at) + least(power(2, least(count(*), 6) - 1), ${restHoursMax}::int) * ${hourMs} * interval '1 ms'
-             > (select coalesce(asked_at, now()) from capture_line where id = ${line.id})) r
+             > now()) r
      where (select g.to_nsu >= r.nsu and not g.lost from capture_gap g
              where g.line_id = ${line.id} and g.from_nsu <= r.nsu order by g.from_nsu desc limit 1)`
 }
@@ -111,7 +110,7 @@ async function seemsExpired(
     select exists (select 1 from capture_gap
                     where line_id = ${line.id} and lost and passed = ${passed} and from_nsu = ${nsu}::bigint + 1 and to_nsu - from_nsu + 1 >= ${expiredInARow})
        and not exists (select 1 from capture_call
-                        where line_id = ${line.id} and query = 'consNSU' and c_stat = 138 and nsu_before < ${nsu}
+                        where line_id = ${line.id} and query = 'position' and answer = 'page' and nsu_before < ${nsu}
                           and at > now() - interval '1 day') as expired`.execute(db)
   return rows[0]!.expired
 }
@@ -147,20 +146,31 @@ const besides = (gap: NsuRange, { from, to }: NsuRange): NsuRange[] =>
     { from: to + 1n, to: gap.to },
   ].filter((range) => range.from <= range.to)
 
-/** Takes positions that turn out to be missing out of what is lost, or was passed over without anybody knowing of a document there. `ctx.db` is a transaction of the capture. */
-export async function takeOut(
-  ctx: WithDatabase,
-  line: Pick<CaptureLine, 'id'>,
-  positions: NsuRange,
-  passed: boolean,
-): Promise<void> {
-  const { from, to } = positions
+/** Notes positions as missing. `ctx.db` is a transaction of the capture that holds the line. */
+export async function noteGap(ctx: GapContext, line: CaptureLine, { from, to, passed, waitMs }: NewGap): Promise<void> {
+  // A document that came damaged with an NSU beyond the cursor may be missing already.
+  await sql`
+    delete from capture_gap where line_id = ${line.id} and from_nsu >= ${from} and to_nsu <= ${to}`.execute(ctx.db)
+  // Positions that turn out to be missing are neither lost nor passed over any more.
   const { rows: covering } = await sql<Gap & { lost: boolean }>`
     delete from capture_gap
      where line_id = ${line.id} and from_nsu <= ${from} and to_nsu >= ${to} and (lost or passed > ${passed})
     returning from_nsu as "from", to_nsu as "to", passed, lost`.execute(ctx.db)
   for (const { lost, ...gap } of covering)
-    for (const range of besides(gap, positions)) await insertGap(ctx, line, { ...range, passed: gap.passed }, lost)
+    for (const range of besides(gap, { from, to })) await insertGap(ctx, line, { ...range, passed: gap.passed }, lost)
+  // Positions inside a larger gap stay part of it.
+  await sql`
+    insert into capture_gap (line_id, from_nsu, to_nsu, passed)
+    select ${line.id}, ${from}, ${to}, ${passed}
+     where not exists (select 1 from capture_gap g
+                        where g.line_id = ${line.id} and not g.lost and g.passed <= ${passed}::boolean
+                          and g.from_nsu <= ${from} and g.to_nsu >= ${to})
+    on conflict do nothing`.execute(ctx.db)
+  // Pauses after queries last an hour at most; a turn that waits a day for a note does not hold these up.
+  const hour = fromNow(ctx.config.sefaz.hourMs)
+  await holdLine(ctx, line, {
+    gap_at: sql<Date>`greatest(${fromNow(waitMs)}, case when gap_at is not null then least(gap_at, ${hour}) end)`,
+  })
 }
 
 // Joined with the lost positions right above it, so that a run of them is one row.

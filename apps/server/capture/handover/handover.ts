@@ -62,7 +62,7 @@ async function leave(
       return true
     })
   } finally {
-    if (!isGone) await releaseLine(ctx, line, null)
+    if (!isGone) await releaseLine(ctx, line)
   }
 }
 

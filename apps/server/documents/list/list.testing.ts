@@ -116,6 +116,7 @@ export function arrivalsOf(draft: Draft, index: number): Arrival[] {
     schema: 'x',
     content: gzipSync(''),
     problem: null,
+    chave: facts!.chave,
     facts,
     proof: null,
   }))

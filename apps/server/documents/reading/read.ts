@@ -1,7 +1,14 @@
 import { localTime } from '@vigia/dfe/document'
 import { parseKey } from '@vigia/dfe/families/lookup'
 import { proofOf } from '@vigia/dfe/proof'
-import { type DocumentFacts, detailsOf, type EventFacts, type ReadFile, readReceived } from '@vigia/dfe/read'
+import {
+  type DocumentFacts,
+  detailsOf,
+  type EventFacts,
+  findOwnKey,
+  type ReadFile,
+  readReceived,
+} from '@vigia/dfe/read'
 import { DocumentTooLargeError } from '@vigia/sefaz/error'
 import { type Arrival, damagedProblem, type ReceivedDocZip } from '../arrival.ts'
 import { type Inside, insideOf } from '../contents/inside.ts'
@@ -22,16 +29,17 @@ export function readArrival(docZip: ReceivedDocZip, { pack = false, cnpj }: Read
     xml = openReceived(content)
   } catch (error) {
     const problem = error instanceof DocumentTooLargeError ? error.message : damagedProblem
-    return { ...docZip, problem, facts: null, proof: null }
+    return { ...docZip, problem, chave: null, facts: null, proof: null }
   }
   const packed = pack ? packReceived(content, xml) : null
   const { facts, problems, tree } = readReceived(xml, schema)
-  if (facts.kind === 'unknown') return { ...docZip, packed, problem: facts.reason, facts: null, proof: null }
+  const unread = () => ({ ...docZip, packed, chave: findOwnKey(xml.toString('latin1')), facts: null, proof: null })
+  if (facts.kind === 'unknown') return { ...unread(), problem: facts.reason }
   const obstacle = obstacleOf(facts)
   const problem = [obstacle, ...problems.map(({ message }) => message)].filter(Boolean).join(' ') || null
-  if (obstacle) return { ...docZip, packed, problem, facts: null, proof: null }
+  if (obstacle) return { ...unread(), problem }
   const inside = cnpj !== undefined && facts.kind === 'document' ? { inside: insideIn(facts, tree!, cnpj) } : {}
-  return { ...docZip, packed, problem, facts, proof: proofOf(tree!), ...inside }
+  return { ...docZip, packed, problem, chave: facts.chave, facts, proof: proofOf(tree!), ...inside }
 }
 
 function insideIn(facts: DocumentFacts, tree: NonNullable<ReadFile['tree']>, cnpj: string): Inside | null {

@@ -73,7 +73,7 @@ export const readApart: ReadPage = createReading(threads)
 
 // null: it brought its thread down alone, too; undefined: it was not read in time.
 function arrivalOf(docZip: ReceivedDocZip, read: Read | null | undefined): Arrival {
-  const unread = { ...docZip, facts: null, proof: null }
+  const unread = { ...docZip, chave: null, facts: null, proof: null }
   if (read === undefined) return { ...unread, problem: lateProblem, againMs: 0 }
   if (read === null) return { ...unread, problem: failedProblem, againMs: dayMs }
   const { packed, ...rest } = read

@@ -216,7 +216,7 @@ describe('a deletion', () => {
         await sql`${statement} returning 1`.execute(db)
     })
     await owner.query(
-      `insert into capture_call (line_id, query, nsu_before, nsu_after) select id, 'distNSU', 0, 3 from capture_line where cnpj = $1`,
+      `insert into capture_call (line_id, query, answer, nsu_before, nsu_after) select id, 'page', 'page', 0, 3 from capture_line where cnpj = $1`,
       [ours],
     )
     const seeded = await leftOf(office)

@@ -3,25 +3,28 @@ import type { FamilyId } from '@vigia/dfe/families/id'
 import type { Source } from '../../capture/source.ts'
 import { deliveries } from './deliveries.ts'
 
-const nsu = (n: number) => String(n).padStart(15, '0')
-
 function source(webService: string, files: readonly string[]): Source {
   return {
     webService,
     url: () => `https://authority.example/${webService}`,
-    async ask(_, { query }) {
-      const position = 'ultNSU' in query ? Number(query.ultNSU) : 0
+    async ask(_connection, _subject, question) {
+      const position = 'after' in question ? Number(question.after) : 0
       const documents = files
-        .map((xml, i) => ({ nsu: nsu(i + 1), schema: 'recibo_v1.00.xsd', content: gzipSync(xml) }))
+        .map((xml, i) => ({ nsu: BigInt(i + 1), schema: 'recibo_v1.00.xsd', content: gzipSync(xml) }))
         .slice(position, position + 4)
-      const last = nsu(position + documents.length)
-      const said = {
-        cStat: documents.length > 0 ? 138 : 137,
-        xMotivo: 'Resposta',
-        ultNSU: last,
-        maxNSU: nsu(files.length),
+      const isEnd = documents.length === 0
+      return {
+        kind: isEnd ? 'end' : 'page',
+        code: isEnd ? 137 : 138,
+        words: 'Resposta',
+        cursor: BigInt(position + documents.length),
+        max: BigInt(files.length),
+        respondedAt: null,
+        proves: true,
+        documents,
+        bytes: 1_000,
+        durationMs: 1,
       }
-      return { ...said, documents, bytes: 1_000, durationMs: 1 }
     },
   }
 }

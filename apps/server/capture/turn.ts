@@ -1,0 +1,384 @@
+import { setTimeout } from 'node:timers/promises'
+import { type Connection, onlyWhile } from '@vigia/sefaz/connection'
+import { UnsentError } from '@vigia/sefaz/error'
+import { sql } from 'kysely'
+import { noteCertificateAnswer } from '../companies/certificates.ts'
+import type { Arrival } from '../documents/arrival.ts'
+import type { Context, WithConfig } from '../platform/context.ts'
+import { inCapture } from '../platform/database.ts'
+import { fromNow } from '../platform/jobs/claim.ts'
+import { afterGrace, LeaseLost } from '../platform/jobs/loop.ts'
+import { pause } from '../platform/pause.ts'
+import { serviceOf } from '../platform/service.ts'
+import { mayCall, noteAnswer, noteFailure, noteSilence, type Outage, outageSentence } from '../sefaz/circuit.ts'
+import { countFetched, isFirstSinceRestore, noteCall, wasResponseLost } from '../sefaz/ledger.ts'
+import { compareClocks } from '../sefaz/skew.ts'
+import { callOf } from './call.ts'
+import { findCertificate, type Holder, listRests, noteCertificate, setAside } from './certificate.ts'
+import { decide, decideWithoutCertificate, verdictOn } from './decide.ts'
+import { copyToOthers, damagedPositions, deliverLate, deliverPage, readArrivals } from './delivery.ts'
+import { distributionUrl } from './distribution.ts'
+import { planMissing } from './gaps/missing.ts'
+import { closePosition, findGap, noteGap } from './gaps/positions.ts'
+import {
+  type CaptureLine,
+  columnsOf,
+  holdLine,
+  lockAtCursor,
+  lockHeldLine,
+  lockLine,
+  releaseLine,
+  writeQuestion,
+} from './lease.ts'
+import type { Decision, Situation } from './situation.ts'
+import type { Answer, Question } from './source.ts'
+import { interrupted, ourFault } from './sources/lost.ts'
+import { sources } from './sources.ts'
+
+export type CaptureContext = Pick<Context, 'db' | 'config' | 'log' | 'signer' | 'storage'>
+
+/** A held line and what is to be asked about it. */
+interface Turn {
+  line: CaptureLine
+  question: Question
+}
+
+// After this many certificates, or questions, other lines have their turn; a line with more pages goes to the end of the queue.
+const certificatesMax = 5
+const questionsMax = 20
+const graceMs = 10_000
+
+/** One turn of a claimed line: asks, decides and writes until there is no more or the authority says stop, and releases the line. */
+export async function runTurn(ctx: CaptureContext, line: CaptureLine, signal: AbortSignal): Promise<void> {
+  if (line.asked) return settleInterrupted(ctx, line)
+  if (line.turn === 'copies') return copyToOthers(ctx, line, signal)
+  const question = await firstQuestion(ctx, line)
+  let turn: Turn | null = question && { line, question }
+  for (let tried = 1; turn; tried++) {
+    if (tried > 1) await pause(ctx.config.sefaz.pagePauseMs, signal)
+    if (signal.aborted) return releaseLine(ctx, turn.line)
+    const isPage = 'after' in turn.question
+    const purpose = isPage ? 'Consultar documentos' : 'Buscar documentos que faltam'
+    const holder = await findCertificate(ctx, turn.line, purpose)
+    if (!holder) return releaseWithoutCertificate(ctx, turn)
+    // A person's request lets one resting certificate be tried, once.
+    const asking = { line: { ...turn.line, wanted: false }, question: turn.question }
+    turn = await askWith(ctx, asking, holder, tried < certificatesMax, signal)
+  }
+}
+
+// The page after the cursor, or what is missing, as far as the quota of the hour goes. Null: nothing is to be asked, and the line is released.
+async function firstQuestion(ctx: CaptureContext, line: CaptureLine): Promise<Question | null> {
+  if (line.turn !== 'gap') return { after: line.lastNsu }
+  return inCapture(ctx, async (ctx) => {
+    // An event that was registered meanwhile has its note looked for (askSoon).
+    await lockLine(ctx, line)
+    const { question, waitMs } = await planMissing(ctx, line)
+    if (question && waitMs === 0) return question
+    await releaseLine(ctx, line, { gap_at: waitMs === null ? null : fromNow(waitMs) })
+    return null
+  })
+}
+
+async function releaseWithoutCertificate(ctx: CaptureContext, { line, question }: Turn): Promise<void> {
+  const { sefaz } = ctx.config
+  if (!('after' in question)) return releaseLine(ctx, line, { gap_at: fromNow(sefaz.hourMs) })
+  await inCapture(ctx, async (ctx) => {
+    // What is uploaded meanwhile is seen below.
+    const now = await lockHeldLine(ctx, line)
+    const rests = await listRests(ctx, line, null)
+    await releaseLine(ctx, line, columnsOf(decideWithoutCertificate(now, rests, sefaz)))
+  })
+}
+
+// Asks with one certificate. Returns what another one is to ask; null: the turn is over, and the line is released.
+async function askWith(
+  ctx: CaptureContext,
+  { line, question }: Turn,
+  holder: Holder,
+  mayTryOther: boolean,
+  signal: AbortSignal,
+): Promise<Turn | null> {
+  const connection = await openConnection(ctx, line, holder)
+  if (!connection) return { line, question }
+  // The authority has counted the query that is under way, so wait a little for its response.
+  using _ = afterGrace(signal, graceMs, () => connection.close())
+  // Lines that wait for their first page go before second pages of others.
+  const most = line.turn === 'first' ? 1 : questionsMax
+  const soon = fromNow(ctx.config.sefaz.pagePauseMs)
+  try {
+    let at: Settled = { line, question, holder, next: 'nextPage' }
+    for (let asked = 1; ; asked++) {
+      const answer = await ask(ctx, at, at.holder!, connection)
+      if (!answer) {
+        const later = { next_at: sql<Date>`case when next_at is not null then greatest(next_at, ${soon}) end` }
+        await releaseLine(ctx, at.line, 'after' in at.question ? later : { gap_at: soon })
+        return null
+      }
+      logAnswer(ctx, at.line, answer)
+      at = await settleSurely(ctx, at, answer, {
+        holder: at.holder,
+        isEnding: signal.aborted,
+        mayTryOther: mayTryOther && !signal.aborted,
+        mayAskMore: asked < most && !signal.aborted,
+      })
+      if (at.next !== 'nextPage') return at.next === 'done' ? null : at
+      await pause(ctx.config.sefaz.pagePauseMs, signal)
+      if (signal.aborted) {
+        await releaseLine(ctx, at.line)
+        return null
+      }
+    }
+  } finally {
+    connection.close()
+  }
+}
+
+// Null: the stored certificate cannot be used; another one is.
+async function openConnection(ctx: CaptureContext, line: CaptureLine, holder: Holder): Promise<Connection | null> {
+  try {
+    return await holder.certificate.connect()
+  } catch (error) {
+    await setAside(ctx, line, holder, error)
+    return null
+  }
+}
+
+/** The company for which is asked; without `workspaceId` the certificate is of no workspace, and is a file of who asks. */
+type Asking = { uf: number } & Partial<Pick<Holder, 'workspaceId' | 'companyId'>>
+
+/**
+ * Sends a question, after it was committed that it leaves. Null when it did not leave: because nothing can be stored, because of a pause or an
+ * outage (but `inOutage` looks into one), or because that took too much of the lease.
+ */
+export async function ask(
+  ctx: Pick<Context, 'db' | 'config' | 'storage'>,
+  { line, question }: Turn,
+  asking: Asking,
+  connection: Connection,
+  { inOutage = false } = {},
+): Promise<Answer | null> {
+  const { sefaz } = ctx.config
+  // The database may stall until another process has the line, and a second query would be misuse. The clock of the day, because the other one
+  // stands still while a virtual machine is suspended.
+  const lastsUntil = Date.now() + line.leaseMs - sefaz.answerMs
+  if (!(await ctx.storage.prove()) || !(await noteQuestion(ctx, { line, question }, asking, inOutage))) return null
+  const inTime = onlyWhile(connection, () => Date.now() < lastsUntil)
+  try {
+    const subject = { url: distributionUrl(ctx, line.service), tpAmb: sefaz.tpAmb, uf: asking.uf, cnpj: line.cnpj }
+    return await sources[serviceOf(line.service)].ask(inTime, subject, question)
+  } catch (error) {
+    if (!(error instanceof UnsentError)) throw error
+    await inCapture(ctx, (ctx) => holdLine(ctx, line, { asked_at: null, asked: null }))
+    return null
+  }
+}
+
+/** Commits that a question leaves now. False: it may not. */
+export async function noteQuestion(
+  ctx: WithConfig,
+  { line, question }: Turn,
+  { workspaceId, companyId }: Partial<Pick<Holder, 'workspaceId' | 'companyId'>>,
+  inOutage = false,
+): Promise<boolean> {
+  return inCapture(ctx, async (ctx) => {
+    // Locks the line before the row of its service, as all code does that locks both.
+    await lockAtCursor(ctx, line)
+    if (workspaceId !== undefined) {
+      const { rows } = await sql`
+        select from capture_subscription
+         where line_id = ${line.id} and workspace_id = ${workspaceId} and company_id = ${companyId} and paused`.execute(
+        ctx.db,
+      )
+      if (rows.length > 0) return false
+      if (!inOutage && !(await mayCall(ctx, distributionUrl(ctx, line.service)))) return false
+    }
+    const now = sql<Date>`now()`
+    const { query, about } = writeQuestion(question)
+    // A question for something missing that a process leaves behind is found by the turn for gaps.
+    await holdLine(ctx, line, { asked_at: now, asked: `${query} ${about}`, ...(query !== 'page' && { gap_at: now }) })
+    return true
+  })
+}
+
+interface SettleOptions {
+  /** Who asked; null: an ended process, or a certificate of no workspace. */
+  holder: Holder | null
+  isEnding: boolean
+  mayTryOther: boolean
+  mayAskMore: boolean
+}
+
+/** A question that is settled, and the next one. With `done` the line is released. */
+interface Settled extends Turn {
+  holder: Holder | null
+  next: Decision['next']
+}
+
+/** Settles a question of this process. The authority does not repeat the page, so storing is tried for half a minute. */
+export async function settleSurely(
+  ctx: Pick<Context, 'db' | 'config' | 'log' | 'storage'>,
+  turn: Turn,
+  answer: Answer,
+  options: SettleOptions,
+  waitsMs: readonly number[] = [200, 1_000, 5_000, 24_000],
+): Promise<Settled> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await settle(ctx, turn, answer, options)
+    } catch (error) {
+      ctx.storage.noteFailure(error)
+      const waitMs = waitsMs[tries]
+      // Also where an earlier try was committed and only its reply was lost: the lease runs out, and the capture goes on from there.
+      if (error instanceof LeaseLost || waitMs === undefined) throw error
+      ctx.log.error({ err: error }, 'a response could not be written; trying again')
+      await setTimeout(waitMs)
+    }
+  }
+}
+
+const over: SettleOptions = { holder: null, isEnding: false, mayTryOther: false, mayAskMore: false }
+
+/** Decides after an answer, and writes line, certificate, documents, gaps, ledger and circuit in one transaction, with the end of the turn. */
+export async function settle(
+  ctx: Pick<Context, 'db' | 'config' | 'log'>,
+  turn: Turn,
+  answer: Answer,
+  options: SettleOptions = over,
+): Promise<Settled> {
+  const { line, question } = turn
+  const arrivals = answer.kind === 'lost' ? [] : await readArrivals(ctx, line, question, answer.documents)
+  return inCapture(ctx, async (ctx) => {
+    // A question for something missing says nothing of the certificate.
+    const holder = 'after' in question ? options.holder : null
+    const said = verdictOn({ certificate: holder, isEnding: options.isEnding }, answer)
+    // Locks in the order of an upload: certificate, line, subscription.
+    if (holder && said) await noteCertificateAnswer(ctx, holder.workspaceId, holder.certificateId, said)
+    const now = await lockAtCursor(ctx, line)
+    const situation = await readSituation(ctx, now, { ...options, question, answer, arrivals, said, holder })
+    const decision = decide(situation, question, answer, Math.random)
+    const { certificate, service, next } = decision
+    const outage = service === 'failed' ? await noteOutage(ctx, line, answer) : null
+    await holdLine(ctx, line, {
+      asked_at: null,
+      asked: null,
+      ...columnsOf(decision.line),
+      ...(outage && decision.line.message !== undefined && { message: outageSentence(outage) }),
+    })
+    if (holder && certificate) await noteCertificate(ctx, line, holder, certificate)
+    for (const gap of decision.gaps) await noteGap(ctx, line, gap)
+    if (answer.kind !== 'lost') await deliver(ctx, now, question, arrivals, situation, decision)
+    await noteCall(ctx, line, callOf(now, question, answer, decision))
+    const missing = 'after' in question ? null : await planMissing(ctx, line)
+    const goesOn = missing ? next === 'nextPage' && missing.question !== null && missing.waitMs === 0 : next !== 'done'
+    if (!goesOn) await releaseLine(ctx, line, missing ? { gap_at: gapAt(missing.waitMs, decision.waitMs) } : {})
+    // Last, because all lines share the rows of the service.
+    await noteService(ctx, line, answer, service)
+    if (answer.kind !== 'lost') await compareClocks(ctx, line.service, now.asked?.sentAt ?? null, answer.respondedAt)
+    const lastNsu = decision.line.lastNsu ?? now.lastNsu
+    return {
+      line: { ...now, lastNsu, wanted: line.wanted, asked: null },
+      question: missing?.question ?? { after: lastNsu },
+      holder: certificate?.kind === 'proved' && holder ? { ...holder, proved: true, doubted: false } : options.holder,
+      next: goesOn ? next : 'done',
+    }
+  })
+}
+
+/** Settles a question whose process did not store the outcome: nothing is sent, and the answer counts as lost. */
+export async function settleInterrupted(ctx: Pick<Context, 'db' | 'config' | 'log'>, line: CaptureLine): Promise<void> {
+  const { asked, cnpj, service } = line
+  if (!asked) throw new Error(`nothing was asked about line ${line.id}`)
+  ctx.log.warn({ cnpj, service, query: writeQuestion(asked).query }, 'a query was interrupted')
+  await settle(ctx, { line, question: asked }, interrupted(asked.msAgo))
+}
+
+/** Releases a line after a fault of ours. A turn for copies or gaps keeps the pauses and gets one of its own. */
+export async function breakTurn(ctx: Pick<Context, 'db' | 'config' | 'log'>, line: CaptureLine): Promise<void> {
+  // Pages may have been stored since it was claimed.
+  const now = await inCapture(ctx, (ctx) => lockHeldLine(ctx, line))
+  // A query of this turn may have reached the authority just now; one that another process left behind keeps its own age.
+  if (now.asked) return settleInterrupted(ctx, line.asked ? now : { ...now, asked: { ...now.asked, msAgo: 0 } })
+  const later = fromNow(ctx.config.sefaz.hourMs / 12)
+  if (line.turn === 'copies') return releaseLine(ctx, line, { catch_up_at: later })
+  if (line.turn === 'gap') return releaseLine(ctx, line, { gap_at: sql<Date>`greatest(gap_at, ${later})` })
+  const question = { after: now.lastNsu }
+  await inCapture(ctx, async (ctx) => {
+    const situation = await readSituation(ctx, now, { question, answer: ourFault, arrivals: [], said: null, ...over })
+    await releaseLine(ctx, line, columnsOf(decide(situation, question, ourFault, Math.random).line))
+  })
+}
+
+// `ctx.db` is a transaction that has locked the line.
+async function readSituation(
+  ctx: WithConfig,
+  line: CaptureLine,
+  {
+    question,
+    answer,
+    arrivals,
+    said,
+    holder,
+    ...options
+  }: { question: Question; answer: Answer; arrivals: Arrival[]; said: ReturnType<typeof verdictOn> } & SettleOptions,
+): Promise<Situation> {
+  const isBlock = answer.kind === 'pause' && answer.whom === 'line'
+  const isFetched = 'at' in question && (await findGap(ctx, line, question.at)) !== null
+  return {
+    ...options,
+    line,
+    rhythm: ctx.config.sefaz,
+    lossBefore: 'after' in question && (isBlock || answer.kind === 'lost') && (await wasResponseLost(ctx, line)),
+    mayBeCopy: 'after' in question && isBlock && (await isFirstSinceRestore(ctx, line)),
+    certificate: holder,
+    others: said === 'refused' ? await listRests(ctx, line, holder) : [],
+    arrived: arrivals.map(({ nsu }) => nsu),
+    damaged: damagedPositions(arrivals),
+    fetchedBefore: isFetched ? await countFetched(ctx, line, question.at) : null,
+  }
+}
+
+async function deliver(
+  ctx: Pick<Context, 'db' | 'config' | 'log'>,
+  line: CaptureLine,
+  question: Question,
+  arrivals: Arrival[],
+  { fetchedBefore }: Situation,
+  { line: { lastNsu = line.lastNsu }, more, closes }: Decision,
+): Promise<void> {
+  if ('after' in question) return deliverPage(ctx, line, arrivals, { before: line.lastNsu, after: lastNsu, more })
+  if ('at' in question && fetchedBefore === null) return
+  await deliverLate(ctx, line, arrivals)
+  if ('at' in question && closes) await closePosition(ctx, line, question.at, closes)
+}
+
+// Nothing is missing where there is nothing to wait for.
+const gapAt = (missingMs: number | null, waitMs: number) =>
+  missingMs === null ? null : fromNow(Math.max(missingMs, waitMs))
+
+async function noteOutage(ctx: WithConfig, line: CaptureLine, answer: Answer): Promise<Outage | null> {
+  if (answer.kind !== 'lost' || !answer.error) return null
+  return noteSilence(ctx, distributionUrl(ctx, line.service), answer.error)
+}
+
+async function noteService(
+  ctx: WithConfig,
+  line: CaptureLine,
+  answer: Answer,
+  service: Decision['service'],
+): Promise<void> {
+  const url = distributionUrl(ctx, line.service)
+  if (service === 'answered') await noteAnswer(ctx, url)
+  else if (typeof service === 'number' && answer.kind !== 'lost') await noteFailure(ctx, url, answer.words, service)
+}
+
+function logAnswer({ log }: Pick<Context, 'log'>, line: CaptureLine, answer: Answer): void {
+  const about = { cnpj: line.cnpj, service: serviceOf(line.service) }
+  if (answer.kind !== 'lost') {
+    const { kind, code, words, documents } = answer
+    log.info({ ...about, kind, code, words, documents: documents.length }, 'page')
+  } else if (answer.error) {
+    const { kind, status, detail } = answer.error
+    log.warn({ ...about, kind, status, detail }, 'the authority did not answer')
+  }
+}
