@@ -26,8 +26,9 @@ function received(pages: readonly Arrival[][], cnpj: string = company) {
       rows,
       { cnpj, now: new Date() },
     )
-    for (const row of changes.documents) documents.set(row.chave, row)
-    for (const row of changes.standings) documents.set(row.chave, { ...documents.get(row.chave)!, ...row })
+    for (const { isNew: _, ...row } of changes.documents) documents.set(row.chave, row)
+    for (const { isNew: _, ...row } of changes.standings)
+      documents.set(row.chave, { ...documents.get(row.chave)!, ...row })
     for (const row of [...changes.events, ...changes.undone])
       events.set(keyOf(row), { ...events.get(keyOf(row)), ...row } as EventRow)
     for (const move of changes.moves) {

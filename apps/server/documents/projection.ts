@@ -102,10 +102,21 @@ export type ExistingEvent = EventClaim & Pick<EventRow, 'chave' | 'undone' | 'au
 /** Subtracts (-1) or adds (+1) one document in the counters. */
 export type Move = Pick<ProjectedDocument, 'issued_at' | 'amount' | 'roles' | 'status'> & { sign: 1 | -1 }
 
+/** A document as it is counted. */
+interface Counted {
+  chave: string
+  issued_at: string
+  status: number
+  event_code: number
+  /** First registration of a cancellation. */
+  cancelledAt: string | null
+  isNew: boolean
+}
+
 export interface Changes {
   /** New documents, and those with a better copy. */
-  documents: ProjectedDocument[]
-  standings: (DisplayedStanding & { chave: string })[]
+  documents: (ProjectedDocument & Counted)[]
+  standings: (DisplayedStanding & Counted)[]
   /** New events, and those with a better copy. */
   events: EventRow[]
   /** Events of which only `undone` changes. */
@@ -167,13 +178,22 @@ export function project(
     addEvents(changes, known, undone)
     const least = replaced.chaves.has(chave) ? [replaced.status] : []
     addDocument(changes, before.get(chave), copies.get(chave) ?? [], least, (base, best) => {
-      const standing = standingOf(base, known, undone)
+      const standing = { ...standingOf(base, known, undone), cancelledAt: cancelledIn(known) }
       const own = [...answersIn(known, cnpj), ...(before.get(chave)?.own_answers ?? [])]
       return { ...standing, ...dueOf({ ...best, ...standing }, own, now) }
     })
   }
   return changes
 }
+
+/** Events that cancel a document. */
+export const cancellations = [110111, 110112]
+
+const cancelledIn = (events: readonly EventClaim[]) =>
+  events
+    .filter(({ rank, tp_evento }) => rank > 0 && cancellations.includes(tp_evento))
+    .map(({ registered_at }) => registered_at)
+    .sort()[0] ?? null
 
 function addEvents(
   changes: Changes,
@@ -198,7 +218,7 @@ function addDocument(
   stand: (
     base: Pick<DisplayedStanding, 'base_status' | 'roles'>,
     best: Pick<DocumentCopy, 'chave' | 'complete' | 'authorized_at'>,
-  ) => DisplayedStanding,
+  ) => DisplayedStanding & Pick<Counted, 'cancelledAt'>,
 ): void {
   const all = [...(before ? [before] : []), ...copies]
   if (all.length === 0) return
@@ -206,10 +226,10 @@ function addDocument(
   // A copy that is not the best may still add a role or a heavier status (a summary of a cancelled note).
   const base_status = statusOfCopies(best.base_status, [...all.map(({ base_status }) => base_status), ...statuses])
   const roles = all.reduce((mask, { roles }) => mask | roles, 0)
-  const standing = stand({ base_status, roles }, best)
+  const standing = { ...stand({ base_status, roles }, best), isNew: before === undefined }
   if ('search' in best) changes.documents.push({ ...best, ...standing })
   else if (isSame(best, standing)) return
-  else changes.standings.push({ chave: best.chave, ...standing })
+  else changes.standings.push({ chave: best.chave, issued_at: best.issued_at, ...standing })
   if (before) changes.moves.push(moveOf(before, before, -1))
   else changes.inserted++
   changes.moves.push(moveOf(best, standing, 1))

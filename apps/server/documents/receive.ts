@@ -10,9 +10,9 @@ import { type Service, serviceCodes } from '../platform/service.ts'
 import type { Cancelled } from './announcements.ts'
 import type { Arrival } from './arrival.ts'
 import { noteChanges } from './changes.ts'
-import { cancellations, putFacts } from './contents/facts.ts'
+import { putFacts } from './contents/facts.ts'
 import { type Inside, insideOf } from './contents/inside.ts'
-import { type EventRow, project, type Replaced, rowsOf } from './projection.ts'
+import { cancellations, type EventRow, project, type Replaced, rowsOf } from './projection.ts'
 import { openReceived } from './received/bytes.ts'
 import { receivedContent } from './received/column.ts'
 import { addReceipts, findReplaced, loadExisting, lockDocuments, restateReceipts, writeChanges } from './store.ts'
@@ -147,8 +147,10 @@ async function ingest(
   await lockDocuments({ db }, place.workspaceId, existing.documents)
   const ids = await writeChanges({ db }, place, changes)
   const insides = new Map(read.map(({ nsu, inside }) => [nsu, inside]))
-  const copies = new Map(changes.documents.map(({ chave, nsu }) => [chave, insides.get(nsu) ?? undefined]))
-  await putFacts({ db, log }, to.workspaceId, new Map([...ids].map(([chave, id]) => [id, copies.get(chave)])))
+  await putFacts({ db, log }, place, [
+    ...changes.documents.map((one) => ({ ...one, id: ids.get(one.chave)!, read: insides.get(one.nsu) ?? undefined })),
+    ...changes.standings.map((one) => ({ ...one, id: ids.get(one.chave)!, read: undefined })),
+  ])
   const isKnown = new Set(existing.events.map(eventKey))
   // Documents read again were here already when people relied on them.
   if (reading !== 'again')

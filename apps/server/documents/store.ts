@@ -18,7 +18,8 @@ import type { DisplayedStanding, EventClaim } from './standing.ts'
 
 // The tables of the projection: projection.ts decides, this file reads, writes and counts. Besides a rebuild nothing else writes them.
 
-interface Place {
+/** Where documents are stored. */
+export interface Place {
   workspaceId: number
   companyId: number
   service: Service
@@ -90,15 +91,27 @@ async function insertReceipts(
 ): Promise<Set<bigint>> {
   if (kept.length === 0) return new Set()
   const column = receiptColumns(kept.map(({ arrival }) => arrival))
+  // One parameter of bytes travels as it is; bytes of an array would be written and read as hexadecimal text.
+  const contents = kept.map(({ content }) => content)
+  const sizes = contents.map(({ length }) => length)
   const { rows } = await sql<{ nsu: bigint }>`
     insert into receipt (workspace_id, company_id, service, issuer_certificate_id, nsu, schema, problem, unread, chave, content, again_at)
-    select ${workspaceId}, ${companyId}, ${serviceCodes[service]}, certificate, nsu, schema, problem, unread, chave, content, now() + again_ms * interval '1 ms'
+    select ${workspaceId}, ${companyId}, ${serviceCodes[service]}, certificate, nsu, schema, problem, unread, chave,
+           substr(${Buffer.concat(contents)}::bytea, start + 1, size), now() + again_ms * interval '1 ms'
       from unnest(${kept.map(({ certificate }) => certificate)}::int[],
                   ${column.nsu}::bigint[], ${column.schema}::text[], ${column.problem}::text[], ${column.unread}::boolean[],
-                  ${column.chave}::text[], ${kept.map(({ content }) => content)}::bytea[], ${column.againMs}::float8[])
-        r (certificate, nsu, schema, problem, unread, chave, content, again_ms)
+                  ${column.chave}::text[], ${startsOf(sizes)}::int[], ${sizes}::int[], ${column.againMs}::float8[])
+        r (certificate, nsu, schema, problem, unread, chave, start, size, again_ms)
     on conflict do nothing returning nsu`.execute(db)
   return new Set(rows.map(({ nsu }) => nsu))
+}
+
+function startsOf(sizes: readonly number[]): number[] {
+  let end = 0
+  return sizes.map((size) => {
+    end += size
+    return end - size
+  })
 }
 
 export async function restateReceipts(

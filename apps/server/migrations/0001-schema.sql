@@ -1322,8 +1322,7 @@ create table document_facts (
   products int[],
   -- what it added to `product_sum`, taken back exactly
   added jsonb,
-  primary key (workspace_id, document_id),
-  foreign key (workspace_id, company_id) references company (workspace_id, id)
+  primary key (workspace_id, document_id)
 ) with (autovacuum_vacuum_insert_scale_factor = 0.01, autovacuum_analyze_scale_factor = 0.02);
 create index document_facts_pair_ix on document_facts (workspace_id, company_base, issuer_base, at) where purchase;
 create index document_facts_at_ix on document_facts (workspace_id, company_base, at) where purchase;
@@ -1400,8 +1399,7 @@ create table installment (
   -- a person says so
   paid_at timestamptz,
   paid_by int,
-  primary key (workspace_id, document_id, place),
-  foreign key (workspace_id, company_id) references company (workspace_id, id)
+  primary key (workspace_id, document_id, place)
 );
 create index installment_issuer_ix on installment (workspace_id, issuer, due_on);
 create index installment_day_ix on installment (workspace_id, due_on);

@@ -2,11 +2,11 @@ import type { KeptFacts } from '@vigia/checks/alerts/kept'
 import { standingStatuses } from '@vigia/dfe/families/lookup'
 import { sql } from 'kysely'
 import type { Context, Database } from '../../platform/context.ts'
-import { batchOrEach } from '../../platform/database.ts'
-import type { ServiceCode } from '../../platform/service.ts'
+import { batchOrEach, jsonTime } from '../../platform/database.ts'
+import { serviceCodes } from '../../platform/service.ts'
 import { countedTerm, sumKinds } from '../list/counted.ts'
 import { putWords } from '../search/document-words.ts'
-import { recordsOf, storable } from '../store.ts'
+import { type Place, recordsOf, storable } from '../store.ts'
 import { findingBits, type Inside, type InsideContents } from './inside.ts'
 import { type DocumentSums, type Side, sumNames } from './sums.ts'
 
@@ -31,75 +31,76 @@ type KeptProduct = [
   quantity: number,
 ]
 
-interface Known {
+/** A document that is new or changed. */
+interface Changed {
   id: bigint
-  companyId: number
-  type: ServiceCode
   chave: string
-  /** As printed, without its offset. */
-  issuedAt: string
-  month: string
+  /** Local time without its offset. */
+  issued_at: string
   status: number
-  eventCode: number
+  event_code: number
   /** First registration of a cancellation. */
   cancelledAt: string | null
-  hasDues: boolean
-  before: {
-    companyId: number
-    month: string
-    side: Side | null
-    situation: KeptFacts['situation']
-    counted: boolean
-    cancelledAt: string | null
-    sums: KeptSums
-  } | null
+  isNew: boolean
+  /** Undefined: only its standing changed. */
+  read: Inside | undefined
+}
+
+interface Before {
+  id: bigint
+  month: string
+  side: Side | null
+  situation: KeptFacts['situation']
+  counted: boolean
+  cancelledAt: string | null
+  sums: KeptSums
 }
 
 // Event that replaces a CT-e: only its replacement is paid.
 export const replaced = 240140
-/** Events that cancel a document. */
-export const cancellations = [110111, 110112]
-
 /**
- * Writes what was read of documents, and what stands now of those that only changed (undefined). Sums are moved by exactly what
- * each document added before and adds now. The document is stored whatever the database refuses of what it says.
+ * Writes what was read of documents, and what stands now of those that only changed. Sums are moved by exactly what each
+ * document added before and adds now. The document is stored whatever the database refuses of what it says.
  */
 export async function putFacts(
   { db, log }: Pick<Context, 'db' | 'log'>,
-  workspaceId: number,
-  documents: ReadonlyMap<bigint, Inside | undefined>,
+  place: Place,
+  documents: readonly Changed[],
 ): Promise<void> {
   await batchOrEach(
     db,
-    [...documents],
-    (some) => putAll(db, workspaceId, new Map(some)),
-    ([id], err) => log.error({ err, workspaceId, document: id }, 'what is inside a document cannot be stored'),
+    documents,
+    (some) => putAll(db, place, some),
+    ({ id }, err) => log.error({ err, ...place, document: id }, 'what is inside a document cannot be stored'),
   )
 }
 
-async function putAll(
-  db: Database,
-  workspaceId: number,
-  documents: ReadonlyMap<bigint, Inside | undefined>,
-): Promise<void> {
-  const known = await readKnown(db, workspaceId, [...documents.keys()])
-  const rows = known.flatMap(({ before, ...one }) => {
-    const read = documents.get(one.id)
+async function putAll(db: Database, place: Place, documents: readonly Changed[]): Promise<void> {
+  const { workspaceId } = place
+  const known = await readBefore(
+    db,
+    workspaceId,
+    documents.flatMap(({ id, isNew }) => (isNew ? [] : id)),
+  )
+  const rows = documents.flatMap((one) => {
+    const { read } = one
+    const before = known.get(one.id)
     if (!read && !before) return []
+    const month = `${one.issued_at.slice(0, 7)}-01`
     const side = read ? read.side : before!.side
-    const counted = side !== null && standingStatuses.includes(one.status) && one.eventCode !== replaced
+    const counted = side !== null && standingStatuses.includes(one.status) && one.event_code !== replaced
     const situation = read ? read.facts.situation : before!.situation
     const cancelledAt = one.cancelledAt ?? (situation === 'cancelled' ? '-infinity' : null)
     const standing = situation === 'authorized' && cancelledAt === null
     const sums = read ? keptSums(read.contents) : before!.sums
-    return [{ ...one, before, read, side, counted, cancelledAt, standing, sums }]
+    return [{ ...one, month, before, read, side, counted, cancelledAt, standing, sums }]
   })
   await moveSums(
     db,
-    workspaceId,
-    rows.flatMap(({ before, counted, companyId, month, side, sums }) => [
+    place,
+    rows.flatMap(({ before, counted, month, side, sums }) => [
       ...(before?.counted ? [{ ...before, side: before.side!, sign: -1 }] : []),
-      ...(counted ? [{ companyId, month, side: side!, sums, sign: 1 }] : []),
+      ...(counted ? [{ month, side: side!, sums, sign: 1 }] : []),
     ]),
   )
   const changed = rows.flatMap(({ id, read, counted, cancelledAt, standing, before }) =>
@@ -109,38 +110,37 @@ async function putAll(
   )
   await writeStandings(db, workspaceId, changed)
   const read = rows.flatMap(({ read, ...row }) => (read ? { ...row, read } : []))
-  await writeFacts(db, workspaceId, read.map(rowOf))
+  await writeFacts(
+    db,
+    workspaceId,
+    read.map((row) => rowOf(place, row)),
+  )
   await writeCites(db, workspaceId, read)
   await putWords(
     db,
-    workspaceId,
-    read.flatMap(({ id, type, companyId, issuedAt, side, read: { contents } }) =>
-      contents
-        ? { id, type, companyId, issuedAt, terms: [...contents.terms, ...countedTerms(contents.sums, side)] }
-        : [],
+    place,
+    read.flatMap(({ id, issued_at, side, read: { contents } }) =>
+      contents ? { id, issuedAt: issued_at, terms: [...contents.terms, ...countedTerms(contents.sums, side)] } : [],
     ),
   )
-  await putInstallments(db, workspaceId, read)
+  await putInstallments(db, place, read)
 }
 
-async function readKnown(db: Database, workspaceId: number, ids: readonly bigint[]): Promise<Known[]> {
-  const { rows } = await sql<Known>`
-    select d.id, d.company_id as "companyId", d.type, d.chave, d.issued_at::text as "issuedAt", to_char(d.issued_at, 'YYYY-MM-01') as month, d.status, d.event_code as "eventCode",
-           (select to_char(min(e.registered_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') from document_event e
-             where e.workspace_id = ${workspaceId} and e.company_id = d.company_id and e.chave = d.chave and e.rank > 0
-               and e.tp_evento = any (${cancellations}::int[])) as "cancelledAt",
-           exists (select from installment i where i.workspace_id = ${workspaceId} and i.document_id = q.id) as "hasDues",
-           case when f.document_id is not null then
-             json_build_object('companyId', f.company_id, 'month', f.month, 'side', f.side, 'situation', f.facts ->> 'situation', 'counted', f.counted,
-                               'cancelledAt', case f.cancelled_at when '-infinity' then '-infinity' else to_char(f.cancelled_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end,
-                               'sums', f.sums) end as before
+async function readBefore(
+  db: Database,
+  workspaceId: number,
+  ids: readonly bigint[],
+): Promise<ReadonlyMap<bigint, Before>> {
+  if (ids.length === 0) return new Map()
+  const { rows } = await sql<Before>`
+    select f.document_id as id, f.month::text as month, f.side, f.facts ->> 'situation' as situation, f.counted, f.sums,
+           case f.cancelled_at when '-infinity' then '-infinity' else ${jsonTime(sql`f.cancelled_at`)} end as "cancelledAt"
       from unnest(${ids}::bigint[]) q (id)
      -- Each by its key: without statistics, as in a new workspace, a join would go through all documents.
-     cross join lateral (select * from document d where d.workspace_id = ${workspaceId} and d.id = q.id offset 0) d
-      left join lateral (select * from document_facts f where f.workspace_id = ${workspaceId} and f.document_id = q.id offset 0) f on true`.execute(
+     cross join lateral (select * from document_facts f where f.workspace_id = ${workspaceId} and f.document_id = q.id offset 0) f`.execute(
     db,
   )
-  return rows
+  return new Map(rows.map((row) => [row.id, row]))
 }
 
 function keptSums(contents: InsideContents | null): KeptSums {
@@ -185,12 +185,16 @@ const factTypes = {
 } as const
 const factNames = Object.keys(factTypes).map((name) => sql.ref(name))
 
-function rowOf({ id, companyId, type, chave, month, side, counted, cancelledAt, standing, sums, read }: ReadRow) {
+function rowOf(
+  { companyId, service }: Place,
+  { id, chave, month, side, counted, cancelledAt, standing, sums, read }: ReadRow,
+) {
   const { purchase, at, cents, companyBase, issuerBase, purpose, contingency, lane, way, facts, contents } = read
   return {
     document_id: id,
     company_id: companyId,
-    ...{ type, chave, side, purchase, standing, counted, month, cents, purpose, contingency, lane, way, facts, sums },
+    type: serviceCodes[service],
+    ...{ chave, side, purchase, standing, counted, month, cents, purpose, contingency, lane, way, facts, sums },
     cancelled_at: cancelledAt,
     at: new Date(at).toISOString(),
     company_base: companyBase,
@@ -200,7 +204,15 @@ function rowOf({ id, companyId, type, chave, month, side, counted, cancelledAt, 
   }
 }
 
-type ReadRow = Known & { read: Inside; side: Side | null; counted: boolean; standing: boolean; sums: KeptSums }
+type ReadRow = Omit<Changed, 'read'> & {
+  read: Inside
+  before: Before | undefined
+  month: string
+  side: Side | null
+  counted: boolean
+  standing: boolean
+  sums: KeptSums
+}
 
 async function writeFacts(
   db: Database,
@@ -255,30 +267,21 @@ async function writeCites(db: Database, workspaceId: number, read: readonly Read
 }
 
 interface SumMove {
-  companyId: number
   month: string
   side: Side
   sums: KeptSums
   sign: number
 }
 
-async function moveSums(db: Database, workspaceId: number, moves: readonly SumMove[]): Promise<void> {
+async function moveSums(db: Database, { workspaceId, companyId }: Place, moves: readonly SumMove[]): Promise<void> {
   const moved = new Map<
     string,
-    { company: number; month: string; side: Side; kind: number; key: string; documents: number; amounts: number[] }
+    { month: string; side: Side; kind: number; key: string; documents: number; amounts: number[] }
   >()
-  for (const { companyId, month, side, sums, sign } of moves)
+  for (const { month, side, sums, sign } of moves)
     for (const [kind, key, ...amounts] of sums.keys) {
-      const at = `${side} ${month} ${companyId} ${kind} ${key}`
-      const one = moved.get(at) ?? {
-        company: companyId,
-        month,
-        side,
-        kind,
-        key,
-        documents: 0,
-        amounts: amounts.map(() => 0),
-      }
+      const at = `${side} ${month} ${kind} ${key}`
+      const one = moved.get(at) ?? { month, side, kind, key, documents: 0, amounts: amounts.map(() => 0) }
       one.documents += sign
       for (const [place, amount] of amounts.entries()) one.amounts[place]! += sign * amount
       moved.set(at, one)
@@ -292,7 +295,7 @@ async function moveSums(db: Database, workspaceId: number, moves: readonly SumMo
   const added = sql.join(sumNames.map((name) => sql`${sql.ref(name)} = s.${sql.ref(name)} + excluded.${sql.ref(name)}`))
   await sql`
     insert into content_sum as s (workspace_id, company_id, month, side, kind, documents, key, ${columns})
-    select ${workspaceId}, u.* from unnest(${rows.map(({ company }) => company)}::int[], ${rows.map(({ month }) => month)}::date[],
+    select ${workspaceId}, ${companyId}, u.* from unnest(${rows.map(({ month }) => month)}::date[],
       ${rows.map(({ side }) => side)}::smallint[], ${rows.map(({ kind }) => kind)}::smallint[], ${rows.map(({ documents }) => documents)}::int[],
       ${rows.map(({ key }) => key)}::text[], ${sql.join(sumNames.map((_, place) => sql`${rows.map(({ amounts }) => amounts[place])}::bigint[]`))}) u
     on conflict (workspace_id, side, kind, month, company_id, key) do update
@@ -300,8 +303,8 @@ async function moveSums(db: Database, workspaceId: number, moves: readonly SumMo
   const fewer = rows.filter(({ documents }) => documents < 0)
   if (fewer.length === 0) return
   await sql`
-    delete from content_sum s using ${recordsOf(fewer, { side: 'smallint', kind: 'smallint', month: 'date', company: 'int', key: 'text' })}
-     where s.workspace_id = ${workspaceId} and s.side = r.side and s.kind = r.kind and s.month = r.month and s.company_id = r.company
+    delete from content_sum s using ${recordsOf(fewer, { side: 'smallint', kind: 'smallint', month: 'date', key: 'text' })}
+     where s.workspace_id = ${workspaceId} and s.side = r.side and s.kind = r.kind and s.month = r.month and s.company_id = ${companyId}
        and s.key = r.key and s.documents = 0`.execute(db)
 }
 
@@ -311,14 +314,18 @@ function countedTerms({ byKey }: DocumentSums, side: Side | null): string[] {
 }
 
 // Parcels that a person marked as paid stay marked.
-async function putInstallments(db: Database, workspaceId: number, rows: readonly ReadRow[]): Promise<void> {
-  const dues = rows.flatMap(({ id, companyId, counted, read: { contents } }) =>
+async function putInstallments(
+  db: Database,
+  { workspaceId, companyId }: Place,
+  rows: readonly ReadRow[],
+): Promise<void> {
+  const dues = rows.flatMap(({ id, counted, read: { contents } }) =>
     (contents?.dues ?? []).map((due, index) => ({
-      ...{ id, company: companyId, place: index + 1, issuer: contents!.issuer, standing: counted },
+      ...{ id, place: index + 1, issuer: contents!.issuer, standing: counted },
       ...{ due_on: due.dueOn, amount: due.amount, number: due.number },
     })),
   )
-  const again = rows.flatMap(({ id, hasDues }) => (hasDues ? id : []))
+  const again = rows.flatMap(({ id, isNew }) => (isNew ? [] : id))
   if (again.length > 0)
     await sql`
     delete from installment i where i.workspace_id = ${workspaceId} and i.document_id = any (${again}::bigint[])
@@ -328,7 +335,6 @@ async function putInstallments(db: Database, workspaceId: number, rows: readonly
   const types = {
     id: 'bigint',
     place: 'smallint',
-    company: 'int',
     due_on: 'date',
     amount: 'bigint',
     number: 'text',
@@ -337,8 +343,8 @@ async function putInstallments(db: Database, workspaceId: number, rows: readonly
   }
   if (dues.length > 0)
     await sql`
-      insert into installment (workspace_id, document_id, place, company_id, due_on, amount, number, issuer, standing)
-      select ${workspaceId}, r.* from ${recordsOf(dues, types)}
+      insert into installment (workspace_id, company_id, document_id, place, due_on, amount, number, issuer, standing)
+      select ${workspaceId}, ${companyId}, r.* from ${recordsOf(dues, types)}
       on conflict (workspace_id, document_id, place) do update
          set company_id = excluded.company_id, due_on = excluded.due_on, amount = excluded.amount, number = excluded.number, issuer = excluded.issuer,
              standing = excluded.standing`.execute(db)

@@ -58,18 +58,16 @@ async function newOffice(count: number) {
 }
 
 const put = (termsOf: (index: number) => string[], which: readonly number[] = [...ids.keys()]) =>
-  inWorkspace({ db }, workspaceId, ({ db }) =>
-    putWords(
-      db,
-      workspaceId,
-      which.map(
-        (index): DocumentWords => ({
-          ...{ id: ids[index]!, type: 0, companyId: companies[index % 2]!, issuedAt: dayOf(index) },
-          terms: termsOf(index),
-        }),
-      ),
-    ),
-  )
+  inWorkspace({ db }, workspaceId, async ({ db }) => {
+    for (const [place, companyId] of companies.entries())
+      await putWords(
+        db,
+        { workspaceId, companyId, service: 'nfe' },
+        which
+          .filter((index) => index % 2 === place)
+          .map((index): DocumentWords => ({ id: ids[index]!, issuedAt: dayOf(index), terms: termsOf(index) })),
+      )
+  })
 
 /** The places of the documents with a typed word, newest first. */
 async function found(typed: string, range = always, database: Database = db): Promise<number[]> {

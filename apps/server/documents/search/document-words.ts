@@ -1,27 +1,30 @@
 import { reachMax } from '@vigia/contract/documents'
 import { sql } from 'kysely'
 import type { Database } from '../../platform/context.ts'
-import type { ServiceCode } from '../../platform/service.ts'
+import { type ServiceCode, serviceCodes } from '../../platform/service.ts'
 import type { Range } from '../list/filter.ts'
+import type { Place } from '../store.ts'
 
 // Documents by what is inside them: `document_words`.
 
 export interface DocumentWords {
   id: bigint
-  type: ServiceCode
-  companyId: number
   /** Local time without offset: `document.issued_at`. */
   issuedAt: string
   terms: readonly string[]
 }
 
 /** Writes by which terms documents are found; `db` is inside the workspace. */
-export async function putWords(db: Database, workspaceId: number, documents: readonly DocumentWords[]): Promise<void> {
+export async function putWords(
+  db: Database,
+  { workspaceId, companyId, service }: Place,
+  documents: readonly DocumentWords[],
+): Promise<void> {
   if (documents.length === 0) return
   const of = <T>(pick: (document: DocumentWords) => T) => documents.map(pick)
   await sql`
-    insert into document_words as w (workspace_id, document_id, type, company_id, issued_at, words)
-    select ${workspaceId}, u.* from unnest(${of(({ id }) => id)}::bigint[], ${of(({ type }) => type)}::smallint[], ${of(({ companyId }) => companyId)}::int[],
+    insert into document_words as w (workspace_id, type, company_id, document_id, issued_at, words)
+    select ${workspaceId}, ${serviceCodes[service]}, ${companyId}, u.* from unnest(${of(({ id }) => id)}::bigint[],
       ${of(({ issuedAt }) => issuedAt)}::timestamp[], ${of((document) => wordsOf(workspaceId, document))}::tsvector[]) u
     on conflict (workspace_id, document_id) do update
        set company_id = excluded.company_id, issued_at = excluded.issued_at, words = excluded.words
