@@ -118,7 +118,7 @@ async function open(dataDir: string, server: string, name: string): Promise<Capt
     const config = readConfig(env, dataDir)
     return { ...config, sefaz: { ...config.sefaz, hourMs, pagePauseMs: 0, marginMs: hourMs / 12 } }
   }
-  const simulator = stack.use(await startSimulator(root, configure(0), []))
+  const simulator = stack.use(await startSimulator(root, configure(0)))
   const config = configure(simulator.port)
   const owned = stack.move()
   return { simulator, config, database: config.databaseUrl!, [Symbol.asyncDispose]: () => owned.disposeAsync() }

@@ -15,7 +15,7 @@ import {
   start,
   type WorkerProcess,
 } from '@vigia/server/start'
-import { companies, seedDemo } from './demo.ts'
+import { type Demo, openDemo } from './demo.ts'
 import { StartError } from './lifetime.ts'
 import { portInUse, requirePort } from './ports.ts'
 import { startSigner, takeKeys } from './signer-process.ts'
@@ -95,7 +95,7 @@ export async function launch(
     if (over) return
     if (config.simulator) {
       say('Abrindo a SEFAZ simulada…')
-      simulator = stack.use(await startSimulator(root, config, companies))
+      simulator = stack.use(await startSimulator(root, config, config.demo !== null))
     }
   } else if (mode === 'worker') await requireAuthority(config)
   if (over) return
@@ -122,18 +122,31 @@ export async function launch(
     url = server.url
   }
   if (over) return
-  if (simulator && config.demo) await seedDemo(url, config, config.demo, simulator, say, signer?.reach)
+  const demo =
+    simulator && config.demo
+      ? await openDemo({ apiUrl: url, config, login: config.demo, simulator, say, reachSigner: signer?.reach })
+      : null
   if (over) return
 
   const site = development?.siteUrl ?? (config.port === 0 ? url : config.publicUrl)
   report(config, mode, site, (performance.now() - since) / 1000)
   if (config.sefaz.ambiente !== 'simulado') void reportHosts(config)
+  if (demo) void goOnUntil(until, demo)
   if (simulator) deaths.push(simulator.died.then(() => 'A SEFAZ simulada'))
   const dead = await Promise.race([until, ...deaths])
   if (dead)
     throw new StartError(
       `${dead} parou sem ser mandado parar; o programa foi encerrado. Os dados estão a salvo: inicie de novo.`,
     )
+}
+
+// Beside the program, whose documents it waits for.
+async function goOnUntil(until: Promise<void>, demo: Demo): Promise<void> {
+  const ended = new AbortController()
+  void until.then(() => ended.abort())
+  await demo.goOn(ended.signal).catch((error: unknown) => {
+    if (!ended.signal.aborted) console.error(error)
+  })
 }
 
 async function migrateAndEnd(config: Config): Promise<void> {

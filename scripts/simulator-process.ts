@@ -12,6 +12,8 @@ export interface SimulatedCompany {
   cnpj: string
   nome: string
   uf: string
+  /** Last instant of its certificate in milliseconds; without it in a year. */
+  expires?: number
 }
 
 export interface SimulatorProcess {
@@ -19,18 +21,18 @@ export interface SimulatorProcess {
   /** Resolves when it ends without having been stopped. */
   died: Promise<void>
   issueCertificate(company: SimulatedCompany, senha: string): Promise<Blob>
+  /** A call of its control interface. */
+  control<T = unknown>(method: 'GET' | 'POST', path: string): Promise<T>
   [Symbol.asyncDispose](): Promise<void>
 }
 
 const patienceMs = 60_000
-// Often enough that a person who watches the list sees it grow.
-const liveEveryMs = 20_000
 
 /** Starts the tax-authority simulator as a process of its own, as far from the server as the real one. */
 export async function startSimulator(
   root: string,
   { dataDir, sefaz, simulator }: Config,
-  companies: readonly SimulatedCompany[],
+  story = false,
 ): Promise<SimulatorProcess> {
   if (!simulator) throw new Error('this configuration has no simulator')
   const options = {
@@ -38,11 +40,10 @@ export async function startSimulator(
     directory: path.join(dataDir, 'simulator'),
     'hour-ms': sefaz.hourMs,
     'tp-amb': sefaz.tpAmb,
-    'live-every-ms': liveEveryMs,
     ...(simulator.archive && { archive: simulator.archive }),
   }
   const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)])
-  for (const { cnpj, nome, uf } of companies) args.push('--company', `${cnpj}:${nome}:${uf}`)
+  if (story) args.push('--story')
   if (simulator.archiveAnswered) args.push('--archive-answered')
 
   const child = spawn(process.execPath, ['apps/simulator/main.ts', 'serve', '--exit-with-parent', ...args], {
@@ -73,6 +74,15 @@ export async function startSimulator(
     throw new StartError(`A SEFAZ simulada não iniciou: ${reason(complaints)}. Os dados não foram alterados.`)
   }
   const { port } = JSON.parse(line[0])
+  const call = async (method: string, path: string, order?: object) => {
+    const response = await fetch(`http://127.0.0.1:${port}/_control/${path}`, {
+      method,
+      headers: { 'content-type': 'application/json' },
+      body: order && JSON.stringify(order),
+    })
+    if (!response.ok) throw new Error(`the simulator refused ${path}: ${await response.text()}`)
+    return response
+  }
   let stopping = false
   return {
     port,
@@ -81,14 +91,12 @@ export async function startSimulator(
         if (!stopping) resolve()
       })
     }),
-    async issueCertificate(company, senha) {
-      const response = await fetch(`http://127.0.0.1:${port}/_control/certificates`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ ...company, senha }),
-      })
-      if (!response.ok) throw new Error(`the simulator made no certificate: ${await response.text()}`)
-      return response.blob()
+    async issueCertificate({ expires, ...company }, senha) {
+      const end = expires === undefined ? undefined : new Date(expires).toISOString()
+      return (await call('POST', 'certificates', { ...company, expires: end, senha })).blob()
+    },
+    async control(method, path) {
+      return (await call(method, path)).json()
     },
     async [Symbol.asyncDispose]() {
       stopping = true

@@ -152,8 +152,8 @@ test('one command brings everything up, Ctrl+C takes it down, and a second start
     await says(product, 'Ctrl+C encerra.')
     expect(product.output()).toContain(`http://localhost:${env.PORT}`)
     expect(product.output()).toContain(demo.email)
-    expect(product.output().includes('Cadastrando as empresas')).toBe(word === 'first')
-    expect(await companiesOf(env)).toHaveLength(3)
+    expect(product.output().includes('Abrindo o escritório')).toBe(word === 'first')
+    expect(await companiesOf(env)).toHaveLength(4)
     // Its password is published: no visitor takes it from the others.
     const taken = { senhaAtual: demo.senha, senha: 'de-um-visitante', senhaNovamente: 'de-um-visitante' }
     expect((await (await enter(env)).call('PUT', '/v1/api/Usuarios/senha', taken)).status).toBe(409)
@@ -196,7 +196,7 @@ test('a killed program leaves nothing running and nothing broken', async () => {
   await killed.ended
   const again = start(env)
   await says(again, 'Ctrl+C encerra.')
-  expect(await companiesOf(env)).toHaveLength(3)
+  expect(await companiesOf(env)).toHaveLength(4)
   await stop(again)
   for (let i = 0; i < 300 && (await processesOf(env)).length > 0; i++) await sleep(100)
   expect(await processesOf(env)).toEqual([])

@@ -42,7 +42,7 @@ test('an empty environment is a complete simulated installation', () => {
     publicUrl: 'http://localhost:3000',
     productName: 'Vigia Fiscal',
     demo: { email: 'demo@vigiafiscal.example', password: 'notas-em-dia' },
-    sefaz: { ambiente: 'simulado', tpAmb: 2, hourMs: 60_000, marginMs: 5000 },
+    sefaz: { ambiente: 'simulado', tpAmb: 1, hourMs: 60_000, marginMs: 5000 },
     simulator: { port: 3443, archiveAnswered: false },
   })
   expect(config.sefaz.caFiles).toEqual(['/srv/vigia/data/simulator/ca/root.pem'])

@@ -353,7 +353,7 @@ function sefazConfig(env: Environment, dataDir: string, cwd: string) {
   const ambiente = env.SEFAZ_AMBIENTE
   // The simulated authority counts a minute as an hour; everything that the rules measure in hours shrinks with it.
   const hourMs = ambiente === 'simulado' ? 60_000 : 3_600_000
-  const tpAmb: 1 | 2 = ambiente === 'producao' ? 1 : 2
+  const tpAmb: 1 | 2 = ambiente === 'homologacao' ? 2 : 1
   return {
     ambiente,
     tpAmb,

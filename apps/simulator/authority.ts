@@ -6,6 +6,7 @@ import type { HostMode } from './faults/host-mode.ts'
 import type { NamedCompany } from './generate/generator.ts'
 import type { Random } from './generate/random.ts'
 import type { Ledger } from './ledger.ts'
+import type { Story } from './story/story.ts'
 
 /** Everything a call needs: one authority is one ledger, one clock, one certification authority. */
 export interface Authority {
@@ -17,6 +18,7 @@ export interface Authority {
   random: Random
   /** Makes up a company and the documents of its last weeks. */
   addCompany(): Promise<NamedCompany & { documents: number }>
+  story?: Story
   hourMs: number
   tpAmb: 1 | 2
   /** How long each response takes. */

@@ -148,7 +148,7 @@ describe('the command line', () => {
   })
 
   it('without options is what the worker of the product expects', () => {
-    const worker = { port: 3443, directory: '/w/data/simulator', archive: undefined, hourMs: 60_000, tpAmb: 2 }
+    const worker = { port: 3443, directory: '/w/data/simulator', archive: undefined, hourMs: 60_000, tpAmb: 1 }
     expect(readCommand([], {}, '/w')).toMatchObject({ name: 'serve', options: worker })
     expect(readCommand([], { SIMULATOR_PORT: '', DATA_DIR: '', SIMULATOR_ARCHIVE: '' }, '/w')).toMatchObject({
       options: worker,

@@ -65,7 +65,7 @@ export const paths = {
 
 export async function startForTest(options: Partial<SimulatorOptions> = {}): Promise<TestSimulator> {
   const directory = options.directory ?? withTestKeys(mkdtempSync(join(tmpdir(), 'simulator-')))
-  const simulator = await start({ port: 0, ...options, directory })
+  const simulator = await start({ port: 0, tpAmb: 2, ...options, directory })
   return {
     simulator,
     directory,

@@ -36,11 +36,12 @@ export const help = `Simulador da autoridade tributária: distribuição de docu
     --response-ms 0        tempo que cada resposta leva
     --xml-delay-ms 0       tempo entre a Ciência e o XML completo
     --seed N               semente dos documentos gerados
+    --story                o comércio de um escritório com quatro clientes (pasta story)
     --company CNPJ:NOME:UF empresa que recebe documentos gerados (pode repetir)
     --since 2026-07-01     início dos documentos gerados (padrão: o mês corrente e, no começo dele, o fim do anterior)
     --documents-each N     cerca de N documentos e eventos por empresa em vez dos do período
     --live-every-ms 0      intervalo entre documentos novos (0: nenhum)
-    --tp-amb 2             ambiente atendido
+    --tp-amb 1             ambiente atendido
     --trust ARQUIVO        outros certificados aceitos, em PEM (pode repetir)
     --exit-with-parent     termina quando a entrada padrão fecha
 
@@ -77,6 +78,7 @@ function readServe(args: string[], env: Variables, cwd: string, defaultDirectory
     'response-ms': { type: 'string' },
     'xml-delay-ms': { type: 'string' },
     seed: { type: 'string' },
+    story: { type: 'boolean' },
     company: { type: 'string', multiple: true },
     since: { type: 'string' },
     'documents-each': { type: 'string' },
@@ -85,7 +87,7 @@ function readServe(args: string[], env: Variables, cwd: string, defaultDirectory
     trust: { type: 'string', multiple: true },
     'exit-with-parent': { type: 'boolean' },
   })
-  const tpAmb = integer(values, 'tp-amb', 2)
+  const tpAmb = integer(values, 'tp-amb', 1)
   if (tpAmb !== 1 && tpAmb !== 2) throw new CommandError('--tp-amb deve ser 1 ou 2')
   const companies = Array.isArray(values.company) ? values.company.map((one) => readCompany(String(one))) : []
   const archive = text(values, 'archive') ?? env.SIMULATOR_ARCHIVE
@@ -105,6 +107,7 @@ function readServe(args: string[], env: Variables, cwd: string, defaultDirectory
       responseMs: integer(values, 'response-ms', 0),
       xmlDelayMs: integer(values, 'xml-delay-ms', 0),
       seed: values.seed === undefined ? undefined : integer(values, 'seed', 0),
+      story: values.story === true,
       companies,
       since,
       documentsEach: values['documents-each'] === undefined ? undefined : integer(values, 'documents-each', 0),

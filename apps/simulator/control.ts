@@ -75,6 +75,11 @@ const handlers: Record<string, ControlHandler> = {
   'POST certificates': async (authority, { json }) => certificate(authority, await json()),
   'POST revocations': async (authority, { json }) => revoke(authority, await json()),
   'POST companies': async (authority, { json }) => newCompany(authority, await json()),
+  'GET story': (authority) => ({ surprise: storyOf(authority).surprise }),
+  'POST story': async (authority) => {
+    await storyOf(authority).cancelSurprise()
+    return {}
+  },
   'POST publish': async (authority, { json }) => publish(authority, await json()),
   'POST documents': async (authority, { query, body }) => {
     const bytes = await body()
@@ -101,6 +106,11 @@ const handlers: Record<string, ControlHandler> = {
     return { faults: authority.faults.list() }
   },
   'GET misuse': (authority) => misuse(authority),
+}
+
+function storyOf({ story }: Authority) {
+  if (story === undefined) throw new ControlError(404, 'this authority tells no story')
+  return story
 }
 
 function truth({ ledger, clock }: Authority, query: URLSearchParams): unknown {

@@ -13,6 +13,7 @@ import { createRandom } from './generate/random.ts'
 import { openLedger } from './ledger.ts'
 import type { Reception } from './publication.ts'
 import { listen } from './server.ts'
+import { openStory, type Story } from './story/story.ts'
 
 export interface SimulatorOptions {
   /** 0: any free one. */
@@ -30,6 +31,8 @@ export interface SimulatorOptions {
   /** How long after an event of the destinatário (Ciência and the like) the XML follows, by the authority's clock. */
   xmlDelayMs?: number
   seed?: number
+  /** Whether the office of `story/` trades. */
+  story?: boolean
   /** Companies with generated documents of the month, early in it also of the previous days. */
   companies?: NamedCompany[]
   /** Start of the generated documents: ISO 8601 or milliseconds. */
@@ -62,11 +65,13 @@ export interface Simulator {
 }
 
 const archivePollMs = 5_000
+// Trade becomes known within a minute, as everywhere.
+const storyMs = 30_000
 const defaultSeed = 20_260_706
 
 /** Starts the simulated tax authority. */
 export async function start(options: SimulatorOptions): Promise<Simulator> {
-  const { directory, archive, documentsEach, liveEveryMs = 0, seed = defaultSeed, tpAmb = 2 } = options
+  const { directory, archive, documentsEach, liveEveryMs = 0, seed = defaultSeed, tpAmb = 1 } = options
   const companies = [...(options.companies ?? [])]
   const since = typeof options.since === 'string' ? parseInstant(options.since) : options.since
   if (since === undefined && options.since !== undefined) throw new Error(`since não é uma data: ${options.since}`)
@@ -97,7 +102,12 @@ export async function start(options: SimulatorOptions): Promise<Simulator> {
   }
   const calls = createCallLog()
   const { responseMs = 0, xmlDelayMs = 0 } = options
-  const parts = { ledger, clock, certification, faults, calls, random, addCompany }
+  let story: Story | undefined
+  if (options.story) {
+    story = await openStory({ tpAmb, directory, ledger, clock, certification })
+    log(`história: ${await story.tell()} documentos e eventos`)
+  }
+  const parts = { ledger, clock, certification, faults, calls, random, addCompany, story }
   const authority: Authority = { ...parts, hourMs, tpAmb, responseMs, xmlDelayMs, hostMode: options.hostMode }
   log(`semente ${seed}`)
 
@@ -113,14 +123,16 @@ export async function start(options: SimulatorOptions): Promise<Simulator> {
     const receptions = await (await openOnce()).history(company, since, documentsEach)
     if (receptions.length > 0) log(`gerados ${receptions.length} documentos e eventos para ${company.nome}`)
   }
-  if (liveEveryMs > 0) {
+  const repeatInTurn = (everyMs: number, work: () => Promise<unknown>) => {
     let last: Promise<unknown> = Promise.resolve()
     resources.defer(() => last.then(() => {}))
-    repeat(liveEveryMs, () => {
-      if (companies.length === 0) return
-      last = last.then(async () => (await openOnce()).live(companies)).catch(console.error)
+    repeat(everyMs, () => {
+      last = last.then(work).catch(console.error)
     })
   }
+  if (story) repeatInTurn(storyMs, story.tell)
+  if (liveEveryMs > 0)
+    repeatInTurn(liveEveryMs, async () => (companies.length > 0 ? (await openOnce()).live(companies) : []))
   // Starts serving only when every document is in its sequence.
   const server = resources.adopt(await listen(authority, options.port), (one) => one.close())
   certification.publishAt(`http://localhost:${server.port}`)

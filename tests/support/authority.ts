@@ -84,7 +84,7 @@ export async function askForAll(
         const answer = await queryDistribution(connection, {
           service,
           url: simulatedEndpoints(simulator.origin).distribution[service],
-          tpAmb: 2,
+          tpAmb: 1,
           cUFAutor: 35,
           cnpj: company.cnpj,
           query: { ultNSU },

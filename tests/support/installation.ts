@@ -42,6 +42,7 @@ export async function startInstallation(databaseUrl: string, options: Installati
   const simulator = stack.use(
     await startSimulator({
       since: weeksAgo(),
+      tpAmb: options.homologacao ? 2 : 1,
       ...options.simulator,
       port: 0,
       directory,

@@ -6,9 +6,10 @@ import { fileURLToPath } from 'node:url'
 import { login, signUp } from '@vigia/contract/accounts'
 import { createCompany, listCompanies } from '@vigia/contract/companies'
 import type { Envelope, RouteData, RouteDefinition, RouteRequest } from '@vigia/contract/route'
-import { companies, seedDemo } from '../../scripts/demo.ts'
+import { openDemo } from '../../scripts/demo.ts'
 import type { SimulatedCompany } from '../../scripts/simulator-process.ts'
 import { buildWeb } from '../../scripts/web-build.ts'
+import { order } from './authority.ts'
 import { type Installation, startInstallation } from './installation.ts'
 import { startDatabase } from './postgres.ts'
 
@@ -35,14 +36,17 @@ export async function startStage(others: readonly SimulatedCompany[] = []): Prom
   stack.defer(() => rm(directory, { recursive: true, force: true }))
   const postgres = stack.use(await startDatabase(directory))
   const product = stack.use(
-    await startInstallation(postgres.url, { simulator: { companies: [...companies, ...others] } }),
+    await startInstallation(postgres.url, { simulator: { story: true, companies: [...others] } }),
   )
   const { demo } = product.config
   if (!demo) throw new Error('the configuration has no demonstration')
-  const issueCertificate = async (company: SimulatedCompany, senha: string) => certificateOf(product, company, senha)
-  await seedDemo(product.url, product.config, demo, { issueCertificate }, () => {})
+  const simulator = {
+    issueCertificate: (company: SimulatedCompany, senha: string) => certificateOf(product, company, senha),
+    control: <T>(method: 'GET' | 'POST', path: string) => order<T>(product.simulator, path, undefined, method),
+  }
+  const options = { apiUrl: product.url, config: product.config, login: demo, simulator, say: () => {} }
+  await (await openDemo(options))!.goOn(AbortSignal.timeout(300_000))
   const session = await openSession(product, { email: demo.email, senha: demo.password })
-  await waitForCapture(product, session)
   const owned = stack.move()
   return { ...product, session, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }

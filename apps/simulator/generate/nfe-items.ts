@@ -4,7 +4,7 @@ import { group, textElement } from './elements.ts'
 import { fixed, money, rateText, share, split } from './money.ts'
 import { icmsRate } from './places.ts'
 import type { SoldProduct } from './products.ts'
-import type { Random } from './random.ts'
+import { createRandom, type Random } from './random.ts'
 
 /** The amounts of one item, in cents. */
 export interface GeneratedItem {
@@ -32,27 +32,35 @@ const cbsRate = 9_000
 // Margin on which the ICMS of the following sales is collected in advance.
 const mvaRate = 405_000
 
-interface ItemLine {
+/** A product in a sale. */
+export interface SoldLine {
   product: SoldProduct
   quantity: number
   /** In cents. */
   price: number
+}
+
+interface ItemLine extends SoldLine {
   vProd: number
   vFrete: number
   vDesc: number
 }
 
-/** The items of one sale; freight and discount are shared out over them and add up. */
+interface Sale {
+  issuer: Taxpayer
+  recipient: Taxpayer
+  xPed?: string
+  withReform: boolean
+}
+
+/** The items of one sale, given or so many made up; freight and discount are shared out over them and add up. */
 export function buildItems(
   random: Random,
-  sale: { issuer: Taxpayer; recipient: Taxpayer; count: number; vFrete: number; discountRate: number; xPed?: string },
+  sale: Sale & { lines: number | readonly SoldLine[]; vFrete: number; discountRate: number },
 ): GeneratedItem[] {
-  const lines = Array.from({ length: sale.count }, () => {
-    const product = random.pick(sale.issuer.segment.products)
-    const quantity = random.integer(...product.quantity)
-    const price = random.integer(...product.price)
-    return { product, quantity, price, vProd: quantity * price }
-  })
+  const sold =
+    typeof sale.lines === 'number' ? Array.from({ length: sale.lines }, () => madeUp(random, sale.issuer)) : sale.lines
+  const lines = sold.map((line) => ({ ...line, vProd: Math.round(line.quantity * line.price) }))
   const weights = lines.map((line) => line.vProd)
   const freights = split(sale.vFrete, weights)
   return lines.map((line, index) => {
@@ -61,17 +69,18 @@ export function buildItems(
   })
 }
 
-function buildItem(
-  random: Random,
-  sale: { issuer: Taxpayer; recipient: Taxpayer; xPed?: string },
-  line: ItemLine,
-  nItem: number,
-): GeneratedItem {
+function madeUp(random: Random, { segment }: Taxpayer): SoldLine {
+  const product = random.pick(segment.products)
+  const quantity = random.integer(...product.quantity)
+  return { product, quantity, price: random.integer(...product.price) }
+}
+
+function buildItem(random: Random, sale: Sale, line: ItemLine, nItem: number): GeneratedItem {
   const { issuer, recipient } = sale
   const { product, vProd, vFrete, vDesc } = line
-  const taxes = issuer.crt === '3' ? normalTaxes(issuer, recipient, line) : simplesTaxes(random, line)
+  const taxes = issuer.crt === '3' ? normalTaxes(sale, line) : simplesTaxes(issuer, line)
   const inside = issuer.place.uf === recipient.place.uf
-  const quantity = fixed(line.quantity * 10_000, 4)
+  const quantity = fixed(Math.round(line.quantity * 10_000), 4)
   const price = fixed(line.price * 100_000_000, 10)
   const xml = tag(
     'det',
@@ -110,7 +119,7 @@ function cfop(product: SoldProduct, inside: boolean): string {
 
 type Taxes = Omit<GeneratedItem, 'vProd' | 'vFrete' | 'vDesc'>
 
-function normalTaxes(issuer: Taxpayer, recipient: Taxpayer, line: ItemLine): Taxes {
+function normalTaxes({ issuer, recipient, withReform }: Sale, line: ItemLine): Taxes {
   const inside = issuer.place.uf === recipient.place.uf
   const value = line.vProd + line.vFrete - line.vDesc
   const vIPI = share(value, issuer.segment.ipi)
@@ -137,7 +146,7 @@ function normalTaxes(issuer: Taxpayer, recipient: Taxpayer, line: ItemLine): Tax
       ),
     group('PIS', aliquot('PIS', vBCPIS, pisRate, vPIS)),
     group('COFINS', aliquot('COFINS', vBCPIS, cofinsRate, vCOFINS)),
-    ibsCbs(vBCIBSCBS, vIBSUF, vCBS),
+    withReform && ibsCbs(vBCIBSCBS, vIBSUF, vCBS),
   ]
   const { vBC, vICMS, vBCST, vST } = icms
   return { xml: xml.filter(Boolean).join(''), vBC, vICMS, vBCST, vST, vIPI, vPIS, vCOFINS, vBCIBSCBS, vIBSUF, vCBS }
@@ -174,7 +183,9 @@ function icmsOf(product: SoldProduct, value: number, vIPI: number, from: string,
   return { vBC: value, vICMS, vBCST, vST, xml }
 }
 
-function simplesTaxes(random: Random, { product, vProd, vFrete, vDesc }: ItemLine): Taxes {
+function simplesTaxes({ cnpj }: Taxpayer, { product, vProd, vFrete, vDesc }: ItemLine): Taxes {
+  // One seller gives the same credit in each note.
+  const random = createRandom(`simples:${cnpj}`)
   const rate = random.pick([12_500, 18_600, 25_600])
   const credit = [
     textElement('pCredSN', rateText(rate)),

@@ -6,7 +6,7 @@ import type { Taxpayer } from './cast.ts'
 import { digestOf, newChave, newProtocol } from './chave.ts'
 import { group, textElement } from './elements.ts'
 import { fixed, money, split, sum } from './money.ts'
-import { buildItems, type GeneratedItem } from './nfe-items.ts'
+import { buildItems, type GeneratedItem, type SoldLine } from './nfe-items.ts'
 import type { Random } from './random.ts'
 
 const namespace = 'http://www.portalfiscal.inf.br/nfe'
@@ -20,7 +20,21 @@ export interface NfeOrder {
   reader?: Taxpayer
   serie: number
   numero: number
-  items: number
+  /** How many lines are made up, or these. */
+  items: number | readonly SoldLine[]
+  terms?: SaleTerms
+}
+
+/** What is agreed in a sale; without it everything is made up. */
+export interface SaleTerms {
+  /** modFrete: 0 the seller pays, 1 the buyer, 9 nobody carries. */
+  freightBy: '0' | '1' | '9'
+  /** Days until each parcel; none: paid at once. */
+  due: readonly number[]
+  /** Grams. */
+  weight: number
+  /** A seller of the normal regime that does not inform IBS and CBS. */
+  withoutReform?: boolean
 }
 
 /** An authorised NF-e. */
@@ -38,14 +52,15 @@ export interface GeneratedNfe extends NfeOrder {
 
 /** A sale of goods with layout 4.00, signed by its issuer and authorised. */
 export function buildNfe(random: Random, order: NfeOrder, signer: IssuedCertificate): GeneratedNfe {
-  const { issuer, recipient, carrier, at, tpAmb } = order
+  const { issuer, recipient, carrier, at, tpAmb, terms } = order
   const { chave, cNF, cDV } = newChave(random, { ...order, cUF: issuer.place.cUF, cnpj: issuer.cnpj, mod: '55' })
   const xPed = random.chance(0.3) ? random.digits(6) : undefined
-  const vFrete = carrier !== undefined && random.chance(0.25) ? random.integer(4_000, 60_000) : 0
-  const discountRate = random.chance(0.2) ? random.pick([20_000, 35_000, 50_000]) : 0
-  const items = buildItems(random, { issuer, recipient, count: order.items, vFrete, discountRate, xPed })
+  const vFrete = !terms && carrier !== undefined && random.chance(0.25) ? random.integer(4_000, 60_000) : 0
+  const discountRate = !terms && random.chance(0.2) ? random.pick([20_000, 35_000, 50_000]) : 0
+  const withReform = issuer.crt === '3' && terms?.withoutReform !== true
+  const items = buildItems(random, { issuer, recipient, lines: order.items, vFrete, discountRate, xPed, withReform })
   const total = totals(items)
-  const weight = Math.max(1_000, Math.round(total.vProd / 6))
+  const weight = terms?.weight ?? Math.max(1_000, Math.round(total.vProd / 6))
   const info = tag(
     'infNFe',
     { versao: '4.00', Id: `NFe${chave}` },
@@ -54,8 +69,8 @@ export function buildNfe(random: Random, order: NfeOrder, signer: IssuedCertific
     recipientGroup(recipient),
     order.reader && group('autXML', textElement('CNPJ', order.reader.cnpj)),
     ...items.map((item) => item.xml),
-    totalGroup(total, issuer.crt === '3'),
-    transport(random, carrier, weight),
+    totalGroup(total, withReform),
+    transport(random, carrier, weight, terms?.freightBy),
     ...payment(random, order, total.vNF),
     additional(random, order, xPed),
     xPed === undefined ? '' : group('compra', textElement('xPed', xPed)),
@@ -214,11 +229,17 @@ function totalGroup(total: Totals, withReform: boolean): string {
   return group('total', icms, reform, textElement('vNFTot', money(total.vNF)))
 }
 
-function transport(random: Random, carrier: Taxpayer | undefined, weight: number): string {
-  if (carrier === undefined) return group('transp', textElement('modFrete', '9'))
+function transport(
+  random: Random,
+  carrier: Taxpayer | undefined,
+  weight: number,
+  freightBy: string = carrier === undefined ? '9' : random.pick(['0', '1']),
+): string {
+  const modFrete = textElement('modFrete', freightBy)
+  if (carrier === undefined) return group('transp', modFrete)
   return group(
     'transp',
-    textElement('modFrete', random.pick(['0', '1'])),
+    modFrete,
     group(
       'transporta',
       textElement('CNPJ', carrier.cnpj),
@@ -245,17 +266,17 @@ function plate(random: Random): string {
   return `${letter()}${letter()}${letter()}${random.integer(0, 9)}${letter()}${random.digits(2)}`
 }
 
-function payment(random: Random, { at, numero }: NfeOrder, vNF: number): string[] {
+function payment(random: Random, { at, numero, terms }: NfeOrder, vNF: number): string[] {
   const paid = (tPag: string, indPag: '0' | '1') =>
     group(
       'pag',
       group('detPag', textElement('indPag', indPag), textElement('tPag', tPag), textElement('vPag', money(vNF))),
     )
-  if (random.chance(0.3)) return [paid(random.pick(['17', '18', '01']), '0')]
-  const count = random.integer(1, 4)
+  const due = terms?.due ?? (random.chance(0.3) ? [] : [28, 42, 56, 70].slice(0, random.integer(1, 4)))
+  if (due.length === 0) return [paid(random.pick(['17', '18', '01']), '0')]
   const parts = split(
     vNF,
-    Array.from({ length: count }, () => 1),
+    due.map(() => 1),
   )
   const bill = group(
     'cobr',
@@ -270,7 +291,7 @@ function payment(random: Random, { at, numero }: NfeOrder, vNF: number): string[
       group(
         'dup',
         textElement('nDup', String(index + 1).padStart(3, '0')),
-        textElement('dVenc', localDateTime(at + (28 + 14 * index) * 86_400_000).slice(0, 10)),
+        textElement('dVenc', localDateTime(at + (due[index] ?? 0) * 86_400_000).slice(0, 10)),
         textElement('vDup', money(part)),
       ),
     ),

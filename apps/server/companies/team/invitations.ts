@@ -97,12 +97,20 @@ function linkOf({ vault }: Pick<Context, 'vault'>, workspaceId: number, id: numb
   return vault.derive(`convite ${workspaceId}/${id} ${at}`).toString('base64url')
 }
 
-// Replaces the last link by a new one. `ctx.db` is a transaction inside the workspace.
+// `ctx.db` is a transaction inside the workspace.
 async function send(
   { db, vault }: Pick<Context, 'db' | 'vault'>,
   workspaceId: number,
   { id, email }: { id: number; email: string },
 ): Promise<void> {
+  const { at } = await replaceLink({ db, vault }, workspaceId, id)
+  await queueMail(
+    { db },
+    { workspaceId, kind: 'convite', recipient: email, payload: { id, at }, usefulMs: days * dayMs },
+  )
+}
+
+async function replaceLink({ db, vault }: Pick<Context, 'db' | 'vault'>, workspaceId: number, id: number) {
   const at = new Date().toISOString()
   const token = linkOf({ vault }, workspaceId, id, at)
   await sql`
@@ -111,10 +119,17 @@ async function send(
      where workspace_id = ${workspaceId} and id = ${id}`.execute(db)
   // Keep the token for a while after it expires, so that late visitors are told.
   await listToken({ db }, workspaceId, token, sql<Date>`now() + interval '30 days'`)
-  await queueMail(
-    { db },
-    { workspaceId, kind: 'convite', recipient: email, payload: { id, at }, usefulMs: days * dayMs },
-  )
+  return { at, token }
+}
+
+/** A new link of the open invitation of an e-mail, for who runs the installation and hands it over himself. */
+export async function newLink(ctx: Pick<Context, 'db' | 'vault'>, workspaceId: number, email: string): Promise<string> {
+  return inWorkspace(ctx, workspaceId, async ({ db }) => {
+    const { rows } = await sql<{ id: number }>`
+      select id from invitation where workspace_id = ${workspaceId} and email = ${email}`.execute(db)
+    if (!rows[0]) throw new AppError('not-found', `Não há convite aberto para ${email}.`)
+    return (await replaceLink({ db, vault: ctx.vault }, workspaceId, rows[0].id)).token
+  })
 }
 
 /** The link of the letter of an invitation, and until when it opens; null: it was withdrawn, accepted, or sent again. */
