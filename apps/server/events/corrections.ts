@@ -1,7 +1,7 @@
 import { children, openDocument, value, type XmlElement } from '@vigia/dfe/document'
 import type { Correction } from '@vigia/sefaz/events'
 import { AppError } from '../platform/errors.ts'
-import { cleanText } from './texts.ts'
+import { cleanText } from './justifications.ts'
 
 // MOC CT-e 4.00, item 13: the authority refuses them with 681. What it may accept (CNPJ of toma4, rem and dest) is left to it.
 const fixed = new Set(

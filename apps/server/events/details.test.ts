@@ -10,7 +10,7 @@ import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { serveRoutes } from '../platform/http/http.ts'
 import { readSent } from './history.ts'
-import { writeAnswers } from './settled.ts'
+import { writeAnswers } from './settle.ts'
 import {
   author,
   type CteOptions,

@@ -16,10 +16,9 @@ import { inCapture, inWorkspace } from '../platform/database.ts'
 import { serveRoutes } from '../platform/http/http.ts'
 import type { Service } from '../platform/service.ts'
 import { claimBatch } from './queue.ts'
-import { requestEvents } from './requests.ts'
+import { requestEvents } from './request.ts'
 import { manifestationRoutes } from './routes.ts'
-import { writeAnswers } from './settled.ts'
-import { type Settled, settle } from './settlement.ts'
+import { type Settled, settle, writeAnswers } from './settle.ts'
 import { author, contextOf, cteChave, cteProc, daysAgo, dueDiffers, newOffice, type Office, store } from './testing.ts'
 
 // The deadline that a row shows against what may be sent about its document, for documents of many kinds.

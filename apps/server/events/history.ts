@@ -1,25 +1,26 @@
-import type { Answer } from '@vigia/dfe/families/family'
+import type { listManifestations, ManifestedDocument } from '@vigia/contract/manifestation'
 import { familyById } from '@vigia/dfe/families/lookup'
 import { type Selectable, sql } from 'kysely'
+import type { z } from 'zod'
 import { nameOfAuthor } from '../accounts/authors.ts'
+import { eventName } from '../documents/list/rows.ts'
 import type { ReadSent } from '../documents/panel/timeline.ts'
 import type { Context, Database } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Tables } from '../platform/tables.ts'
-import { findHoldups } from './holdups.ts'
-import { judge } from './rules.ts'
-import { type Candidate, loadCandidates } from './subjects.ts'
+import { findHoldups } from './queue.ts'
+import { type Candidate, judge, loadCandidates } from './subjects.ts'
 
-interface Option {
-  answer: Answer
-  deadline: Date | null
-  refusal: string | null
-}
+type History = z.output<typeof listManifestations.data>
 
 /** Events sent for a document, oldest first, and events possible now. Refuses ids of others. */
-export async function readHistory(ctx: Pick<Context, 'db' | 'ids' | 'config'>, workspaceId: number, publicId: string) {
-  const id = ctx.ids.decode(workspaceId, publicId)
+export async function readHistory(
+  ctx: Pick<Context, 'db' | 'ids' | 'config'>,
+  workspaceId: number,
+  idDfe: string,
+): Promise<History> {
+  const id = ctx.ids.decode(workspaceId, idDfe)
   const found =
     id === null
       ? null
@@ -37,21 +38,58 @@ export async function readHistory(ctx: Pick<Context, 'db' | 'ids' | 'config'>, w
     events.map((event) => event.id),
   )
   return {
-    candidate,
-    events: events.map((event) => {
+    idDfe,
+    chave: candidate.chave,
+    eventos: events.map((event) => {
       const { until = event.next_at, message = event.message } = holdups.get(event.id) ?? {}
-      return { ...event, next_at: until, message, again: event.state === 'unconfirmed' && event.c_stat === null }
+      return {
+        tpEvento: event.tp_evento,
+        descricao: eventName(candidate.type, event.tp_evento),
+        sequencia: event.sequence,
+        situacao: event.state === 'waiting' ? 'aguardando' : situations[event.state],
+        mensagem: message,
+        motivo: event.why,
+        automatica: event.requested_by === null,
+        justificativa: event.justification,
+        // Written by this slice, in this shape.
+        correcoes: (event.corrections ?? []) as History['eventos'][number]['correcoes'],
+        pedidaEm: event.requested_at.toISOString(),
+        enviadaEm: event.sent_at?.toISOString() ?? null,
+        respondidaEm: event.answered_at?.toISOString() ?? null,
+        registradaEm: event.registered_at?.toISOString() ?? null,
+        proximoEnvio: ['waiting', 'sending'].includes(event.state) ? until.toISOString() : null,
+        codigo: event.c_stat,
+        motivoSefaz: event.x_motivo,
+        protocolo: event.protocol,
+        podeReenviar: event.state === 'unconfirmed' && event.c_stat === null,
+      }
     }),
-    options: optionsOf(candidate),
+    opcoes: optionsOf(candidate),
   }
 }
 
-function optionsOf(candidate: Candidate): Option[] {
+/** States of an event as the caller of a request reads them. */
+export const situations: Readonly<Record<SentRow['state'], ManifestedDocument['situacao']>> = {
+  asked: 'aguarda-segunda-pessoa',
+  waiting: 'enviando',
+  sending: 'enviando',
+  registered: 'registrada',
+  rejected: 'recusada',
+  unconfirmed: 'sem-confirmacao',
+}
+
+function optionsOf(candidate: Candidate): History['opcoes'] {
   const now = new Date()
   return familyById(candidate.type).answers.map((answer) => {
     const verdict = judge(answer.tpEvento, candidate, now)
-    const refusal = 'refusal' in verdict ? verdict.refusal : null
-    return { answer, deadline: answer.until(candidate), refusal }
+    return {
+      tipoManifestacao: answer.choice,
+      tpEvento: answer.tpEvento,
+      descricao: eventName(candidate.type, answer.tpEvento),
+      prazo: answer.until(candidate)?.toISOString() ?? null,
+      permitida: !('refusal' in verdict),
+      impedimento: 'refusal' in verdict ? verdict.refusal : null,
+    }
   })
 }
 

@@ -6,7 +6,7 @@ import { arrive, resNFe } from '../documents/testing.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { keepText, readTexts } from './justifications.ts'
-import { requestEvents } from './requests.ts'
+import { requestEvents } from './request.ts'
 import { contextOf, daysAgo, newOffice, type Office, store } from './testing.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>

@@ -1,7 +1,9 @@
+import { justificationMaxOf } from '@vigia/contract/codes'
 import { keptTextsMax } from '@vigia/contract/manifestation'
 import { retiradaDesacordo } from '@vigia/dfe/families/cte'
 import type { Answer } from '@vigia/dfe/families/family'
 import { ciencia, confirmacao } from '@vigia/dfe/families/nfe'
+import { cleanEventText, EventError } from '@vigia/sefaz/events'
 import { sql } from 'kysely'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { AppError } from '../platform/errors.ts'
@@ -76,4 +78,32 @@ export async function keepText(
       'conflict',
       `Já há ${keptTextsMax} modelos para esta resposta. O texto não foi guardado; apague um modelo que não usa mais e tente de novo.`,
     )
+}
+
+// Lengths of xJust and xObs in leiauteConfRecebto, evCancCTe and evPrestDesacordo.
+const [min, max] = [15, 255]
+
+/** The text that leaves with an event, as the schemas take it; refuses what the event could not carry, with a text for the person. */
+export function outgoingText({ choice, of, text }: Answer, justification: string): string | undefined {
+  if (text === 'none' || text === 'corrections' || (text === 'taken' && justification.trim().length < min))
+    return undefined
+  const clean = cleanText(justification)
+  if (text === 'taken' && clean.length < min) return undefined
+  if (clean.length < min || clean.length > max) {
+    const formMax = justificationMaxOf(choice)
+    const ofForm = formMax < max ? ` (até ${formMax} neste formulário)` : ''
+    const problem = `A justificativa ${of} precisa ter de ${min} a ${max} caracteres${ofForm}, e tem ${clean.length}.`
+    throw new AppError('invalid-input', problem)
+  }
+  return clean
+}
+
+/** One line of the characters that the authority takes; refuses others by name. */
+export function cleanText(text: string): string {
+  try {
+    return cleanEventText(text)
+  } catch (cause) {
+    if (cause instanceof EventError) throw new AppError('invalid-input', cause.message, { cause })
+    throw cause
+  }
 }

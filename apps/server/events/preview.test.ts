@@ -11,7 +11,8 @@ import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { serveRoutes } from '../platform/http/http.ts'
 import type { Service } from '../platform/service.ts'
-import { previewEvents, requestEvents } from './requests.ts'
+import { previewEvents } from './decide.ts'
+import { requestEvents } from './request.ts'
 import { manifestationRoutes } from './routes.ts'
 import { author, contextOf, cteProc, daysAgo, newOffice, type Office, store } from './testing.ts'
 
@@ -146,10 +147,13 @@ test.each(['nfe', 'cte'] as const)('whatever is chosen of %s, what is foretold h
         const foretold = await previewEvents(ctx, office.session, { service, kind, documents })
         expect(await everyEvent(office)).toEqual(before)
         const outcomes = await ask(office, service, choice, documents)
-        expect(foretold.map(({ candidate, refusal }) => [candidate.documentId, refusal])).toEqual(
-          outcomes.map(({ documentId, state, message }) => [documentId, state === 'refused' ? message : null]),
+        const refused = outcomes.filter(({ situacao }) => situacao === 'recusada')
+        expect(foretold.permitidos).toEqual(outcomes.flatMap((one) => (refused.includes(one) ? [] : one.idDfe)))
+        expect(foretold.impedidos.map(({ idDfe, motivo }) => [idDfe, motivo])).toEqual(
+          refused.map(({ idDfe, mensagem }) => [idDfe, mensagem]),
         )
-        for (const { refusal } of foretold) seen.add(refusal ?? 'allowed')
+        for (const { mensagem } of refused) seen.add(mensagem)
+        if (foretold.permitidos.length > 0) seen.add('allowed')
         await settle(office, settled)
       }
     }),

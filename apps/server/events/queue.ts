@@ -1,13 +1,14 @@
 import { families } from '@vigia/dfe/families/all'
 import { ciencia, conclusive } from '@vigia/dfe/families/nfe'
+import type { SignedEvent } from '@vigia/sefaz/events'
 import { type RawBuilder, sql } from 'kysely'
 import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { claimInTurn, claimRows, fromNow, type Lane } from '../platform/jobs/claim.ts'
 import { holdLock } from '../platform/locks.ts'
 import { type Service, type ServiceCode, serviceCodes, serviceOf } from '../platform/service.ts'
-import { addressOf, pausedServices } from '../sefaz/circuit.ts'
-import { areEventsHeld } from './hold.ts'
+import { addressOf, findOutage, outageSentence, pausedServices } from '../sefaz/circuit.ts'
+import { areEventsHeld, findHold } from './hold.ts'
 import { protocols } from './protocols.ts'
 
 /** Events of one author that leave together, held by this process while the lease lasts. */
@@ -35,6 +36,8 @@ export interface QueuedEvent {
   isOverdue: boolean
   justification: string | null
   corrections: unknown
+  /** Null: no person did, a rule or a switch. */
+  requestedBy: number | null
   requestedAt: Date
   failures: number
   /** The bytes that left, or would have. */
@@ -45,19 +48,21 @@ export interface QueuedEvent {
   rivalAt: Date | null
 }
 
+/** An event whose signed bytes are stored and that is marked as being sent. */
+export interface ReadyEvent {
+  event: QueuedEvent
+  signed: SignedEvent
+}
+
 // A lease lasts longer than the slowest response may take.
 const leaseAnswers = 2.5
 
-function leaseMsOf({ sefaz }: Context['config']): number {
-  return Math.round(leaseAnswers * sefaz.answerMs)
-}
-
-/** `e` is an unsettled event before `o` about the same document. A final answer does not wait for a Ciência, which says less. */
-export const comesBefore = sql`e.workspace_id = o.workspace_id and e.company_id = o.company_id and e.chave = o.chave and e.id < o.id
+// `e` is an unsettled event before `o` about the same document. A final answer does not wait for a Ciência, which says less.
+const comesBefore = sql`e.workspace_id = o.workspace_id and e.company_id = o.company_id and e.chave = o.chave and e.id < o.id
   and e.state in ('waiting', 'sending') and not (e.tp_evento = ${ciencia} and o.tp_evento = any (${conclusive}::int[]))`
 
-/** `b` is an event for which the authority blocked its author. */
-export const blocksAuthor = sql`(b.state in ('waiting', 'sending') and b.c_stat in (656, 678) and b.next_at > now())`
+// `b` is an event for which the authority blocked its author.
+const blocksAuthor = sql`(b.state in ('waiting', 'sending') and b.c_stat in (656, 678) and b.next_at > now())`
 
 export const turn = sql`o.requested_by is null, o.next_at, o.id`
 /** Events that a person requested, and the others, in the words of the index of what is due: it does not find them by `is not null`. */
@@ -75,7 +80,7 @@ const returningOf = ({
 }: Context['config']) => sql`o.workspace_id as "workspaceId", o.company_id as "companyId", o.type, o.cnpj, o.id, o.document_id as "documentId",
   o.chave, o.tp_evento as "tpEvento", o.sequence, o.state = 'sending' as "isUnknown",
   (o.state = 'sending' and o.failures > 0 and o.sent_at < ${overdueBefore(sefaz)}) as "isOverdue", o.justification, o.corrections,
-  o.requested_at as "requestedAt", o.failures, o.signed_xml as "signedXml", o.c_stat as "cStat", null as "rivalAt",
+  o.requested_by as "requestedBy", o.requested_at as "requestedAt", o.failures, o.signed_xml as "signedXml", o.c_stat as "cStat", null as "rivalAt",
   ${leavesAlone} as "leavesAlone"`
 interface ClaimedEvent extends QueuedEvent {
   workspaceId: number
@@ -89,9 +94,8 @@ interface ClaimedEvent extends QueuedEvent {
 export async function claimBatch(ctx: WithConfig): Promise<Batch | null> {
   const { sefaz } = ctx.config
   const leaseBy = crypto.randomUUID()
-  const leaseMs = leaseMsOf(ctx.config)
+  const leaseMs = Math.round(leaseAnswers * sefaz.answerMs)
   const lastsUntil = Date.now() + leaseMs - sefaz.answerMs
-  const lasts = () => Date.now() < lastsUntil
   const isUp = reachableCondition(ctx.config, await pausedServices(ctx))
   return inCapture(ctx, async ({ db }) => {
     const mayLeave = sql`o.state in ('waiting', 'sending') and o.next_at <= now() and ${isUp} and not ${areEventsHeld}
@@ -142,7 +146,7 @@ export async function claimBatch(ctx: WithConfig): Promise<Batch | null> {
           )
     const url = eventUrl(ctx.config, service, first.chave)
     const events = [first, ...others].sort((a, b) => (a.id < b.id ? -1 : 1))
-    return { leaseBy, lasts, workspaceId, companyId, service, cnpj, url, events }
+    return { leaseBy, lasts: () => Date.now() < lastsUntil, workspaceId, companyId, service, cnpj, url, events }
   })
 }
 
@@ -161,7 +165,7 @@ function isNoneOf(authors: readonly Author[]): RawBuilder<unknown> {
   return sql`not (${sql.join(services, sql` or `)})`
 }
 
-export function eventUrl({ sefaz }: Context['config'], service: Service, chave: string): string {
+function eventUrl({ sefaz }: Context['config'], service: Service, chave: string): string {
   return protocols[service].url(sefaz.endpoints, chave)
 }
 
@@ -181,15 +185,16 @@ export async function releaseEvents(
   events: readonly QueuedEvent[],
   waitMs: number,
 ): Promise<void> {
-  await inCapture(ctx, async ({ db }) => {
-    for (const { id, isUnknown } of events) {
-      await sql`
-        update outgoing_event
-           set state = ${isUnknown ? 'sending' : 'waiting'}, lease_by = null, lease_until = null,
-               next_at = ${fromNow(waitMs)}, sent_at = case when ${isUnknown} then sent_at end
-         where workspace_id = ${workspaceId} and id = ${id} and lease_by = ${leaseBy}`.execute(db)
-    }
-  })
+  const unknown = events.flatMap(({ id, isUnknown }) => (isUnknown ? id : []))
+  await inCapture(ctx, ({ db }) =>
+    sql`
+      update outgoing_event
+         set state = case when id = any (${unknown}::bigint[]) then 'sending' else 'waiting' end, lease_by = null, lease_until = null,
+             next_at = ${fromNow(waitMs)}, sent_at = case when id = any (${unknown}::bigint[]) then sent_at end
+       where workspace_id = ${workspaceId} and id = any (${events.map(({ id }) => id)}::bigint[]) and lease_by = ${leaseBy}`.execute(
+      db,
+    ),
+  )
 }
 
 /** Releases a batch whose sending failed for a reason of ours; each time it waits longer. Events that may have been sent stay unknown. */
@@ -208,3 +213,66 @@ export async function postponeFailed(
 
 const failedHere =
   'Não conseguimos enviar este evento por uma falha nossa, que foi anotada para quem cuida do servidor. Ele continua na fila e é tentado de novo sozinho.'
+
+interface Holdup {
+  /** Not before this. */
+  until: Date
+  message: string
+}
+
+interface HoldupRow {
+  id: bigint
+  type: ServiceCode
+  chave: string
+  dueAt: Date
+  blockedUntil: Date | null
+  behindUntil: Date | null
+}
+
+const blocked =
+  'A SEFAZ bloqueou por uma hora os envios deste CNPJ (consumo indevido). Enviar agora só aumentaria a espera: o evento sai sozinho depois.'
+const behind = 'Na fila, depois de um evento anterior sobre o mesmo documento que ainda não teve resposta da SEFAZ.'
+const isHeld =
+  'Nenhuma manifestação sai até uma pessoa conferir e liberar o envio, em “Aguardam segunda pessoa”. Esta continua na fila.'
+const leavesLater = 'O evento continua na fila e sai sozinho quando ele responder.'
+
+/** Why those of these events that are not being sent now do not leave at their time, where their own rows do not say it. */
+export async function findHoldups(
+  ctx: WithConfig,
+  workspaceId: number,
+  ids: readonly bigint[],
+): Promise<Map<bigint, Holdup>> {
+  if (ids.length === 0) return new Map()
+  const { rows } = await inCapture(ctx, ({ db }) =>
+    sql<HoldupRow>`
+      with blocked as materialized (
+        select b.cnpj, b.type, max(b.next_at) as until from outgoing_event b where ${blocksAuthor} group by b.cnpj, b.type)
+      select o.id, o.type, o.chave, greatest(o.next_at, now()) as "dueAt", b.until as "blockedUntil",
+             (select max(e.next_at) from outgoing_event e where e.workspace_id = ${workspaceId} and ${comesBefore}) as "behindUntil"
+        from outgoing_event o left join blocked b on b.cnpj = o.cnpj and b.type = o.type
+       where o.workspace_id = ${workspaceId} and o.id = any (${ids}::bigint[]) and o.state in ('waiting', 'sending')
+         and (o.lease_until is null or o.lease_until < now())`.execute(db),
+  )
+  const urlOfRow = ({ type, chave }: HoldupRow) => eventUrl(ctx.config, serviceOf(type), chave)
+  // The end of a hold is unknown.
+  const held = await findHold(ctx)
+  if (held) return new Map(rows.map(({ id, dueAt }) => [id, { until: dueAt, message: `${held.why} ${isHeld}` }]))
+  const outages = new Map<string, Holdup>()
+  for (const url of new Set(rows.map(urlOfRow))) {
+    const outage = await findOutage(ctx, url)
+    if (outage) outages.set(url, { until: outage.until, message: outageSentence(outage, leavesLater) })
+  }
+  return new Map(
+    rows.flatMap((row) => {
+      const holdups = [
+        outages.get(urlOfRow(row)),
+        row.blockedUntil && { until: row.blockedUntil, message: blocked },
+        row.behindUntil && { until: row.behindUntil, message: behind },
+      ]
+      const last = holdups
+        .filter((holdup): holdup is Holdup => !!holdup && holdup.until > row.dueAt)
+        .sort((a, b) => b.until.getTime() - a.until.getTime())[0]
+      return last ? [[row.id, last]] : []
+    }),
+  )
+}

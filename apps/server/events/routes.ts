@@ -1,4 +1,4 @@
-import type { CorrectionForm } from '@vigia/contract/forms'
+import { decideAsked, getTwoPeople, listAsked, saveTwoPeople } from '@vigia/contract/answer-rules'
 import {
   keepManifestationText,
   listManifestations,
@@ -9,61 +9,43 @@ import {
   previewManifestation,
   sendManifestationAgain,
 } from '@vigia/contract/manifestation'
-import { formatCount } from '@vigia/contract/text'
+import { endSentence, formatCount } from '@vigia/contract/text'
 import { cte } from '@vigia/dfe/families/cte'
 import type { Family } from '@vigia/dfe/families/family'
 import { familyOf } from '@vigia/dfe/families/lookup'
 import { nfe } from '@vigia/dfe/families/nfe'
-import type { z } from 'zod'
-import { eventName } from '../documents/list/rows.ts'
+import type { Correction } from '@vigia/sefaz/events'
 import type { Context } from '../platform/context.ts'
-import { inWorkspace, readWorkspace } from '../platform/database.ts'
+import { beyondLimit, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { handle } from '../platform/http/http.ts'
 import type { Session } from '../platform/http/session.ts'
 import type { Service } from '../platform/service.ts'
-import { answerRuleRoutes } from './answer-rule-routes.ts'
-import { askedRoutes } from './asked-routes.ts'
+import * as approve from './approve.ts'
+import { previewEvents } from './decide.ts'
 import { readHistory } from './history.ts'
 import { keepText, readTexts } from './justifications.ts'
 import { protocols } from './protocols.ts'
-import { previewEvents, type RequestOutcome, requestAgain, requestEvents } from './requests.ts'
-import type { Named } from './subjects.ts'
-import { numbersText } from './texts.ts'
-
-type CorrectionInput = z.output<typeof CorrectionForm>
+import { requestAgain, requestEvents } from './request.ts'
+import { answerRuleRoutes } from './rule-routes.ts'
+import { numbersText } from './subjects.ts'
+import { readTwoPeople, saveTwoFrom } from './two-people.ts'
 
 interface ManifestationBody {
   justificativa: string
   idsDFe: string[]
   tipoManifestacao: number
-  correcoes?: CorrectionInput[]
+  correcoes?: Correction[]
 }
 
 export const manifestationRoutes = [
   ...answerRuleRoutes,
-  ...askedRoutes,
   handle(manifestNfe, 'waiting', (ctx, { body, session }) => manifest(ctx, session, nfe, body)),
   handle(manifestCte, 'waiting', (ctx, { body, session }) => manifest(ctx, session, cte, body)),
 
-  handle(previewManifestation, async (ctx, { body, session }) => {
-    const previewed = await previewEvents(ctx, session, { ...answerOf(body), documents: body.idsDFe })
-    const deadlines = previewed.flatMap(({ refusal, deadline }) => (refusal === null && deadline ? [deadline] : []))
-    const first = deadlines.toSorted((a, b) => a.getTime() - b.getTime())[0]
-    const idOf = ({ documentId }: Named) => ctx.ids.encode(session.workspaceId, documentId)
-    return {
-      data: {
-        permitidos: previewed.flatMap(({ candidate, refusal }) => (refusal === null ? idOf(candidate) : [])),
-        impedidos: previewed.flatMap(({ candidate, refusal }) => {
-          const { number, issuerName } = candidate
-          return refusal === null
-            ? []
-            : { idDfe: idOf(candidate), numero: number, emitente: issuerName, motivo: refusal }
-        }),
-        primeiroPrazo: first?.toISOString() ?? null,
-      },
-    }
-  }),
+  handle(previewManifestation, async (ctx, { body, session }) => ({
+    data: await previewEvents(ctx, session, { ...answerOf(body), documents: body.idsDFe }),
+  })),
 
   handle(listManifestationTexts, async (ctx, { query, session: { workspaceId } }) => {
     const { service, kind } = answerOf(query)
@@ -85,66 +67,63 @@ export const manifestationRoutes = [
 
   handle(sendManifestationAgain, 'waiting', async (ctx, { params, body, session }) => {
     const asked = { document: params.idDfe, tpEvento: body.tpEvento, sequence: body.sequencia }
-    const outcome = await requestAgain(ctx, session, asked)
-    return { data: { documento: toManifested(ctx, session, outcome) }, message: outcome.message }
+    const documento = await requestAgain(ctx, session, asked)
+    return { data: { documento }, message: documento.mensagem }
   }),
 
-  handle(listManifestations, async (ctx, { params, session }) => {
-    const { candidate, events, options } = await readHistory(ctx, session.workspaceId, params.idDfe)
-    const { type, chave } = candidate
+  handle(listManifestations, async (ctx, { params, session }) => ({
+    data: await readHistory(ctx, session.workspaceId, params.idDfe),
+  })),
+
+  handle(getTwoPeople, async (ctx, { session }) => ({ data: await readSetting(ctx, session) })),
+
+  handle(saveTwoPeople, async (ctx, { body, session }) => {
+    await saveTwoFrom(ctx, session, body.valor)
     return {
-      data: {
-        idDfe: params.idDfe,
-        chave,
-        eventos: events.map((event) => ({
-          tpEvento: event.tp_evento,
-          descricao: eventName(type, event.tp_evento),
-          sequencia: event.sequence,
-          situacao: rowStates[event.state],
-          mensagem: event.message,
-          motivo: event.why,
-          automatica: event.requested_by === null,
-          justificativa: event.justification,
-          // Written by this slice, in this shape.
-          correcoes: (event.corrections ?? []) as CorrectionInput[],
-          pedidaEm: event.requested_at.toISOString(),
-          enviadaEm: event.sent_at?.toISOString() ?? null,
-          respondidaEm: event.answered_at?.toISOString() ?? null,
-          registradaEm: event.registered_at?.toISOString() ?? null,
-          proximoEnvio: ['waiting', 'sending'].includes(event.state) ? event.next_at.toISOString() : null,
-          codigo: event.c_stat,
-          motivoSefaz: event.x_motivo,
-          protocolo: event.protocol,
-          podeReenviar: event.again,
-        })),
-        opcoes: options.map(({ answer, deadline, refusal }) => ({
-          tipoManifestacao: answer.choice,
-          tpEvento: answer.tpEvento,
-          descricao: eventName(type, answer.tpEvento),
-          prazo: deadline?.toISOString() ?? null,
-          permitida: refusal === null,
-          impedimento: refusal,
-        })),
-      },
+      data: await readSetting(ctx, session),
+      message:
+        body.valor === null
+          ? 'Desligado: as próximas respostas são enviadas com uma pessoa. As que já esperam continuam esperando.'
+          : 'Guardado: as respostas a partir deste valor só são enviadas com duas pessoas.',
     }
+  }),
+
+  handle(listAsked, async (shown, { session }) => {
+    const { workspaceId } = session
+    const ctx = beyondLimit(shown)
+    const { total, answers } = await readWorkspace(ctx, workspaceId, (ctx) => approve.listAsked(ctx, session))
+    const items = answers.map(({ id, documentId, ...answer }) => ({
+      idPedido: ctx.ids.encode(workspaceId, id),
+      idDFe: ctx.ids.encode(workspaceId, documentId),
+      ...answer,
+    }))
+    return { data: { totalDeItens: total, items } }
+  }),
+
+  handle(decideAsked, async (shown, { body, session }) => {
+    const reason = body.aprovar ? null : endSentence(body.motivo!)
+    const data = await approve.decideAsked(beyondLimit(shown), session, { chosen: body.idsPedido, reason })
+    const { feitas, impedidas } = data
+    if (feitas === 0) throw new AppError('conflict', [...new Set(impedidas.map(({ motivo }) => motivo))].join(' '))
+    const what = body.aprovar
+      ? formatCount(feitas, 'resposta aprovada: está na fila de envio', 'respostas aprovadas: estão na fila de envio')
+      : formatCount(feitas, 'resposta recusada: nada foi enviado', 'respostas recusadas: nada foi enviado')
+    const rest = impedidas.length > 0 ? `, e ${formatCount(impedidas.length, 'continua', 'continuam')} esperando.` : '.'
+    return { data, message: `${what}${rest}` }
   }),
 ]
 
-const rowStates = {
-  asked: 'aguarda-segunda-pessoa',
-  unconfirmed: 'sem-confirmacao',
-  waiting: 'aguardando',
-  sending: 'enviando',
-  registered: 'registrada',
-  rejected: 'recusada',
-} as const
-const outcomeStates = {
-  registered: 'registrada',
-  sending: 'enviando',
-  refused: 'recusada',
-  asked: 'aguarda-segunda-pessoa',
-  unconfirmed: 'sem-confirmacao',
-} as const
+async function readSetting(ctx: Context, session: Session) {
+  const { setting, alone } = await readWorkspace(beyondLimit(ctx), session.workspaceId, (ctx) =>
+    readTwoPeople(ctx, session),
+  )
+  return {
+    valor: setting?.twoFrom ?? null,
+    guardadoPor: setting?.by ?? null,
+    guardadoEm: setting?.at.toISOString() ?? null,
+    empresasSemSegunda: alone,
+  }
+}
 
 // The contract takes no other choice.
 function answerOf({ TipoDFe, tipoManifestacao }: { TipoDFe: number; tipoManifestacao: number }) {
@@ -153,46 +132,35 @@ function answerOf({ TipoDFe, tipoManifestacao }: { TipoDFe: number; tipoManifest
 }
 
 async function manifest(ctx: Context, session: Session, { id, code }: Family, body: ManifestationBody) {
-  const outcomes = await requestEvents(ctx, session, {
+  const documentos = await requestEvents(ctx, session, {
     ...answerOf({ ...body, TipoDFe: code }),
     documents: body.idsDFe,
     justification: body.justificativa,
     corrections: body.correcoes,
   })
-  const reasons = reasonsOf(outcomes)
-  if (outcomes.every((outcome) => outcome.state === 'refused'))
+  const reasons = reasonsOf(documentos)
+  if (documentos.every(({ situacao }) => situacao === 'recusada'))
     throw new AppError('conflict', reasons.join(' '), { errors: reasons })
-  const documentos = outcomes.map((outcome) => toManifested(ctx, session, outcome))
-  return { data: { documentos }, message: summaryOf(id, outcomes, reasons) }
+  return { data: { documentos }, message: summaryOf(id, documentos, reasons) }
 }
 
-function toManifested({ ids }: Context, { workspaceId }: Session, outcome: RequestOutcome): ManifestedDocument {
-  const { documentId, chave, number, state, cStat, message } = outcome
-  const document = { idDfe: ids.encode(workspaceId, documentId), chave, numero: number }
-  return {
-    ...document,
-    situacao: outcomeStates[state],
-    ...(cStat === null ? {} : { codigo: cStat }),
-    mensagem: message,
-  }
-}
-
-function summaryOf(service: Service, outcomes: RequestOutcome[], reasons: string[]): string {
-  const number = (state: RequestOutcome['state']) => outcomes.filter((outcome) => outcome.state === state).length
-  const [registered, sending, refused] = [number('registered'), number('sending'), number('refused')]
-  const unconfirmed = number('unconfirmed')
+function summaryOf(service: Service, documents: ManifestedDocument[], reasons: string[]): string {
+  const number = (of: ManifestedDocument['situacao']) => documents.filter(({ situacao }) => situacao === of).length
+  const without = (of: ManifestedDocument['situacao']) => documents.filter(({ situacao }) => situacao !== of)
+  const unconfirmed = number('sem-confirmacao')
   if (unconfirmed > 0) {
-    const doubted = outcomes.filter(({ state }) => state === 'unconfirmed')
-    const others = outcomes.filter(({ state }) => state !== 'unconfirmed')
-    const doubt = `${formatCount(unconfirmed, 'documento sem confirmação', 'documentos sem confirmação')}: ${[...new Set(doubted.map(({ message }) => message))].join(' ')}`
+    const doubted = documents.filter(({ situacao }) => situacao === 'sem-confirmacao')
+    const others = without('sem-confirmacao')
+    const doubt = `${formatCount(unconfirmed, 'documento sem confirmação', 'documentos sem confirmação')}: ${[...new Set(doubted.map(({ mensagem }) => mensagem))].join(' ')}`
     return others.length > 0 ? `${doubt} ${summaryOf(service, others, reasons)}` : doubt
   }
-  const asked = number('asked')
+  const asked = number('aguarda-segunda-pessoa')
   if (asked > 0) {
     const waits = `${formatCount(asked, 'resposta espera', 'respostas esperam')} a aprovação de uma segunda pessoa, e nada foi enviado ainda`
-    const others = outcomes.filter(({ state }) => state !== 'asked')
+    const others = without('aguarda-segunda-pessoa')
     return others.length > 0 ? `${waits}. ${summaryOf(service, others, reasons)}` : `${waits}.`
   }
+  const [registered, sending, refused] = [number('registrada'), number('enviando'), number('recusada')]
   const { words } = protocols[service]
   const later = 'o resultado aparece na lista.'
   if (refused === 0) {
@@ -210,12 +178,12 @@ function summaryOf(service: Service, outcomes: RequestOutcome[], reasons: string
 }
 
 // One sentence for each reason, with the numbers of the documents when there is more than one document.
-function reasonsOf(outcomes: RequestOutcome[]): string[] {
-  const refused = outcomes.filter((outcome) => outcome.state === 'refused')
-  const reasons = [...new Set(refused.map((outcome) => outcome.message))]
-  if (outcomes.length === 1) return reasons
+function reasonsOf(documents: ManifestedDocument[]): string[] {
+  const refused = documents.filter(({ situacao }) => situacao === 'recusada')
+  const reasons = [...new Set(refused.map(({ mensagem }) => mensagem))]
+  if (documents.length === 1) return reasons
   return reasons.map((reason) => {
-    const numbers = refused.filter((outcome) => outcome.message === reason).map((outcome) => outcome.number)
+    const numbers = refused.flatMap(({ mensagem, numero }) => (mensagem === reason ? numero : []))
     return `${numbers.length === 1 ? 'Documento' : 'Documentos'} ${numbersText(numbers)}: ${reason}`
   })
 }

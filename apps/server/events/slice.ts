@@ -5,13 +5,13 @@ import { certificateJob } from '../companies/worker.ts'
 import { documentRoutes } from '../documents/routes.ts'
 import { slice } from '../slice.ts'
 import { manifestationAnnouncements, manifestationMails } from './announcements.ts'
-import { reviewAsked } from './asked.ts'
-import { acknowledgePending, certificateFollowers, countRefusedCiencias, tellWithheld } from './events.ts'
+import { reviewAsked } from './approve.ts'
+import { acknowledgePending, certificateFollowers, countRefusedCiencias, tellWithheld } from './ciencia.ts'
 import { readSent } from './history.ts'
 import { holdAfterSilence, markAlive, noteHold } from './hold.ts'
 import { manifestationRoutes } from './routes.ts'
+import { startEventWorker } from './send.ts'
 import { reviewSuggestions } from './suggestions.ts'
-import { startManifestationWorker } from './worker.ts'
 
 export const events = slice({
   routes: [
@@ -31,7 +31,7 @@ export const events = slice({
       await noteHold(ctx)
       await markAlive(ctx)
       // A document that an event releases comes by the distribution.
-      return startManifestationWorker(ctx, { registered: (service, cnpj) => askSoon(ctx, service, cnpj) })
+      return startEventWorker(ctx, { registered: (service, cnpj) => askSoon(ctx, service, cnpj) })
     },
     (ctx) =>
       startCaptureWorker(ctx, {

@@ -1,10 +1,32 @@
-import type { OwnAnswer } from '@vigia/dfe/families/family'
-import { keyOf } from '@vigia/dfe/families/lookup'
+import { formatBrasiliaMoment } from '@vigia/contract/text'
+import type { AnswerSubject, OwnAnswer } from '@vigia/dfe/families/family'
+import type { FamilyId } from '@vigia/dfe/families/id'
+import { answerOf, familyById, keyOf } from '@vigia/dfe/families/lookup'
+import { nfeRole } from '@vigia/dfe/families/nfe'
 import { sql } from 'kysely'
 import { readHiding, shownConditions } from '../companies/switches.ts'
+import { eventName } from '../documents/list/rows.ts'
 import type { WithDatabase } from '../platform/context.ts'
 import { type Service, serviceCodes, serviceOf } from '../platform/service.ts'
-import type { EventSubject } from './rules.ts'
+
+export interface EventSubject extends AnswerSubject {
+  type: FamilyId
+}
+
+export type Verdict = { sequence: number } | { refusal: string }
+
+/** Bit of the destinatário, who answers an NF-e, in a mask of roles. */
+export const recipient = 1 << nfeRole.destinatario
+
+/** Whether an event may be sent now: what the authority would refuse is refused here, with the reason (NT 2020.001; MOC CT-e 4.00 §3.7). */
+export function judge(tpEvento: number, subject: EventSubject, now: Date): Verdict {
+  const answer = answerOf(subject.type, tpEvento)
+  if (!answer) return { refusal: `Este evento não existe para ${familyById(subject.type).name}.` }
+  const verdict = answer.may(subject)
+  const until = answer.until(subject)
+  if ('refusal' in verdict || !until || now <= until) return verdict
+  return { refusal: `O prazo deste evento terminou em ${formatBrasiliaMoment(until)}.` }
+}
 
 export interface Candidate extends EventSubject {
   documentId: bigint
@@ -35,6 +57,20 @@ export interface Outgoing {
   requestedAt: Date
   registeredAt: Date | null
   protocol: string | null
+}
+
+const shownMax = 5
+
+/** The first few of many numbers, and how many there are besides. */
+export function numbersText(numbers: readonly number[]): string {
+  const shown = numbers.slice(0, shownMax).join(', ')
+  return numbers.length > shownMax ? `${shown} e mais ${numbers.length - shownMax}` : shown
+}
+
+/** An event of some documents, for the audit. */
+export function eventsText(service: Service, tpEvento: number, numbers: readonly number[]): string {
+  const which = `${numbers.length === 1 ? 'número' : 'números'} ${numbersText(numbers)}`
+  return `${eventName(service, tpEvento)} de ${numbers.length} ${familyById(service).name} (${which})`
 }
 
 interface SubjectRow {

@@ -7,9 +7,9 @@ import type { Suggestion } from '../documents/list/rows.ts'
 import { isOpenStatus } from '../documents/workflow/remarks.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
-import { type AnswerRule, decide, readAnswerRules, suggestedBy } from './answer-rules.ts'
-import { recipient } from './rules.ts'
+import { type AnswerRule, decide, readAnswerRules, suggestedBy } from './rules.ts'
 import type { Candidate } from './subjects.ts'
+import { recipient } from './subjects.ts'
 
 // Suggestions of rules, in a column that lists filter and count. A person sends the event.
 

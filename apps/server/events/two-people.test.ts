@@ -12,10 +12,10 @@ import { AppError } from '../platform/errors.ts'
 import type { Session } from '../platform/http/session.ts'
 import { insertAccount, testSession } from '../platform/testing.ts'
 import { manifestationMails } from './announcements.ts'
-import { decideAsked, listAsked, reviewAsked } from './asked.ts'
+import { decideAsked, listAsked, reviewAsked } from './approve.ts'
 import { claimBatch } from './queue.ts'
-import { requestEvents } from './requests.ts'
-import { prepareBatch } from './signing.ts'
+import { requestEvents } from './request.ts'
+import { prepareBatch } from './sign.ts'
 import { contextOf, daysAgo, dueDiffers, newOffice, type Office, store } from './testing.ts'
 import { readTwoPeople, saveTwoFrom } from './two-people.ts'
 
@@ -96,13 +96,18 @@ describe('an answer from the value on', () => {
   test('leaves when another person has approved it, and says who they were; below it one person is enough', async () => {
     await arriveNotes(999, 1000)
     await saveTwoFrom(ctx, ana, 1000)
-    expect(await ask(ana, 1)).toMatchObject({ state: 'sending' })
-    expect(await ask(ana, 2)).toMatchObject({ state: 'asked', message: expect.stringContaining('segunda pessoa') })
+    expect(await ask(ana, 1)).toMatchObject({ situacao: 'enviando' })
+    expect(await ask(ana, 2)).toMatchObject({
+      situacao: 'aguarda-segunda-pessoa',
+      mensagem: expect.stringContaining('segunda pessoa'),
+    })
     const alone = await leave()
     expect(alone).toHaveLength(1)
     await settle(alone)
-    expect(await decide(ana)).toMatchObject([{ refusal: expect.stringContaining('quem aprova é outra pessoa') }])
-    expect(await decide(bruno)).toMatchObject([{ refusal: null }])
+    expect(await decide(ana)).toMatchObject({
+      impedidas: [{ motivo: expect.stringContaining('quem aprova é outra pessoa') }],
+    })
+    expect(await decide(bruno)).toMatchObject({ feitas: 1, impedidas: [] })
     const [id] = await leave()
     const row = (await events()).find((event) => event.id === id)
     expect(row?.why).toMatch(/^Pedida por Ana Souza em .+; aprovada por Bruno Lima em .+\.$/)
@@ -129,15 +134,17 @@ describe('an answer from the value on', () => {
       ),
     )
     await ask({ ...ana, accountId: rows[0]!.id, accountName: 'Chave ERP' }, 1)
-    expect(await decide(ana)).toMatchObject([{ refusal: expect.stringContaining('chave de API sua') }])
+    expect(await decide(ana)).toMatchObject({ impedidas: [{ motivo: expect.stringContaining('chave de API sua') }] })
     await inside(({ db }) => sql`update api_key set token_hash = null where id = ${rows[0]!.id}`.execute(db))
-    expect(await decide(bruno)).toMatchObject([{ refusal: expect.stringContaining('não pode mais responder') }])
+    expect(await decide(bruno)).toMatchObject({
+      impedidas: [{ motivo: expect.stringContaining('não pode mais responder') }],
+    })
     await inside(({ db }) =>
       sql`update api_key set token_hash = ${Buffer.from(`${office.workspaceId}`)} where id = ${rows[0]!.id}`.execute(
         db,
       ),
     )
-    expect(await decide(bruno)).toMatchObject([{ refusal: null }])
+    expect(await decide(bruno)).toMatchObject({ feitas: 1, impedidas: [] })
   })
 
   test.each([
@@ -185,7 +192,7 @@ describe('an answer from the value on', () => {
     expect(await events()).toMatchObject([{ state: 'asked' }])
     // An answer counts from its approval.
     expect(await dueDiffers(ctx, office.workspaceId)).toEqual([])
-    expect(await decide(bruno)).toMatchObject([{ refusal: null }])
+    expect(await decide(bruno)).toMatchObject({ feitas: 1, impedidas: [] })
     expect(await dueDiffers(ctx, office.workspaceId)).toEqual([])
   })
 
@@ -318,10 +325,12 @@ test('nothing leaves that nobody asked for, and nothing from the value on withou
         } else if (one.do === 'approve' || one.do === 'refuse') {
           const who = people[one.who]!
           if (!may.has(who.accountId)) continue
-          const outcomes = await decide(who, one.do === 'approve' ? null : 'Não.')
-          for (const { answer, refusal } of outcomes)
-            if (refusal === null && one.do === 'approve')
-              approvers.set(answer.id, (approvers.get(answer.id) ?? new Set()).add(who.accountId))
+          const { answers } = await waiting(who)
+          const { impedidas } = await decide(who, one.do === 'approve' ? null : 'Não.')
+          const barred = impedidas.map(({ idPedido }) => ctx.ids.decode(office.workspaceId, String(idPedido)))
+          for (const { id } of answers)
+            if (one.do === 'approve' && !barred.includes(id))
+              approvers.set(id, (approvers.get(id) ?? new Set()).add(who.accountId))
         } else if (one.do === 'set') {
           const set = await saveTwoFrom(ctx, ana, one.from).then(
             () => true,

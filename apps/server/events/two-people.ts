@@ -13,6 +13,7 @@ import { holdLock } from '../platform/locks.ts'
 import { queueMail } from '../platform/mail/mail.ts'
 import { announce } from '../platform/outbox.ts'
 import type { Asked } from './announcements.ts'
+import { noteSettled } from './settle.ts'
 import type { Candidate } from './subjects.ts'
 
 // Answers above a value leave only when two people want them: docs/decisions/0048-two-people.md. Nothing claims an `asked` row.
@@ -95,6 +96,20 @@ export const hasTwo = (workspaceId: number) => sql<boolean>`coalesce(${areTwo(wo
 
 export const waitsForSecond =
   'Espera a aprovação de uma segunda pessoa que possa responder por esta empresa: nada é enviado até lá.'
+
+/** Ends answers that wait for a second person, `which` of the workspace. `ctx.db` is a transaction inside it. */
+export async function endAsked(
+  { db }: WithDatabase,
+  workspaceId: number,
+  which: RawBuilder<unknown>,
+  message: string,
+): Promise<void> {
+  const { rows } = await sql<{ id: bigint; documentId: bigint }>`
+    update outgoing_event set state = 'rejected', message = ${message}
+     where workspace_id = ${workspaceId} and state = 'asked' and ${which}
+    returning id, document_id as "documentId"`.execute(db)
+  noteSettled({ db }, workspaceId, rows)
+}
 
 export async function tellAsked(
   ctx: WithDatabase,

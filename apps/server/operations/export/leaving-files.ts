@@ -244,7 +244,7 @@ async function readSettings({ db }: WithDatabase, workspaceId: number) {
   const { rows: justificativas } = await sql<{ tipo: ServiceCode }>`
     select type as tipo, choice as "tipoManifestacao", text as texto from manifestation_text
      where workspace_id = ${workspaceId} order by kept_at`.execute(db)
-  // The conditions are those of events/answer-rules.ts.
+  // The conditions are those of events/rules.ts.
   const { rows: rules } = await sql<{ empresas: number[] | null }>`
     select name as nome, active as ativa, answer as resposta, after_days as dias, conditions -> 'companies' as empresas,
            coalesce(nullif(conditions -> 'issuers', 'null'), '"todos"') as emitentes, conditions -> 'isNew' as "emitenteNovo",

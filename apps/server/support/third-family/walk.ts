@@ -6,7 +6,8 @@ import { type Installation, startInstallation } from '../../../../tests/support/
 import { readZip } from '../../../../tests/support/zip.ts'
 import { findSession } from '../../accounts/sessions.ts'
 import { printDocument } from '../../documents/print/printing.ts'
-import { previewEvents, requestEvents } from '../../events/requests.ts'
+import { previewEvents } from '../../events/decide.ts'
+import { requestEvents } from '../../events/request.ts'
 import type { Context } from '../../platform/context.ts'
 import type { Session } from '../../platform/http/session.ts'
 import { operate, rebuildAll, routes } from '../../start.ts'
@@ -71,11 +72,11 @@ async function search(client: Client) {
 async function answer(ctx: Context, session: Session, document: string) {
   const [kind] = recibo.answers
   const request = { service: recibo.id, kind: kind!, documents: [document], justification: '' }
-  const [before] = await previewEvents(ctx, session, request)
-  assert.equal(before?.refusal, null)
-  assert.ok(before.deadline! > new Date(), 'the answer has a deadline')
+  const before = await previewEvents(ctx, session, request)
+  assert.deepEqual(before.permitidos, [document])
+  assert.ok(new Date(before.primeiroPrazo!) > new Date(), 'the answer has a deadline')
   const [outcome] = await requestEvents(ctx, session, request)
-  assert.deepEqual([outcome?.number, outcome?.state], [numbers.answered, 'registered'])
+  assert.deepEqual([outcome?.numero, outcome?.situacao], [numbers.answered, 'registrada'])
 }
 
 /** Every reading call answers, whatever it has to show of a family. */

@@ -19,21 +19,19 @@ import { arrive, chaveOf, evento, resNFe } from '../documents/testing.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { prepareInstallation } from '../platform/installation.ts'
-import { LeaseLost } from '../platform/jobs/loop.ts'
 import { authorityFile, testSigner } from '../platform/signer/testing.ts'
 import { newWorkspace } from '../platform/testing.ts'
 import { noteFailure } from '../sefaz/circuit.ts'
 import { manifestationAnnouncements } from './announcements.ts'
-import { acknowledgePending, certificateFollowers } from './events.ts'
+import { acknowledgePending, certificateFollowers } from './ciencia.ts'
 import { hold, release } from './hold.ts'
-import { decideAnswer, decideSilence } from './outcomes.ts'
+import { decideAnswer, decideSilence } from './outcome.ts'
 import type { Said } from './protocols/protocol.ts'
-import { type Batch, claimBatch, kindsOfTurn, turn as turnOfEvents } from './queue.ts'
-import { requestAgain, requestEvents } from './requests.ts'
-import { sendBatch } from './sending.ts'
-import { writeAnswers } from './settled.ts'
-import { type Settled, settle } from './settlement.ts'
-import { prepareBatch, type ReadyEvent } from './signing.ts'
+import { type Batch, claimBatch, kindsOfTurn, type ReadyEvent, turn as turnOfEvents } from './queue.ts'
+import { requestAgain, requestEvents } from './request.ts'
+import { sendBatch, startEventWorker } from './send.ts'
+import { type Settled, settle, writeAnswers } from './settle.ts'
+import { prepareBatch } from './sign.ts'
 import {
   author,
   type CteOptions,
@@ -47,7 +45,6 @@ import {
   type Office,
   store,
 } from './testing.ts'
-import { startManifestationWorker } from './worker.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
 let ctx: Context
@@ -463,9 +460,9 @@ test('of an answer that is registered and one that waits the latter will be the 
   await turn(135, null, daysAgo(-0.01))
   const again = { justification: 'dito com outras palavras' }
   expect(await ask('nfe', 3, again)).toMatchObject([
-    { message: expect.stringMatching(/^Este evento já estava em envio/) },
+    { mensagem: expect.stringMatching(/^Este evento já estava em envio/) },
   ])
-  expect(await ask('nfe', 2, again)).toMatchObject([{ state: 'sending' }])
+  expect(await ask('nfe', 2, again)).toMatchObject([{ situacao: 'enviando' }])
   expect((await rows()).map((row) => [row.tp_evento, row.sequence])).toEqual([
     [210200, 1],
     [210220, 1],
@@ -507,7 +504,7 @@ describe('an answer that somebody registered elsewhere', () => {
     expect(await documentsOf()).toEqual([{ status: 1, event_code: 0 }])
     expect(await announced()).toMatchObject([{ kind: 'alert', header: 'Manifestação sem confirmação da SEFAZ' }])
     expect(await ask('nfe', 2, { justification: 'a mesma, de novo' })).toMatchObject([
-      { state: 'refused', message: expect.stringMatching(/duas vezes/) },
+      { situacao: 'recusada', mensagem: expect.stringMatching(/duas vezes/) },
     ])
     await expect(again(210200, 2)).rejects.toThrow(/enviar de novo não muda nada/)
     await ask('nfe', 3)
@@ -557,7 +554,7 @@ test('what cannot be sent for a reason of ours says so, and rests longer each ti
   await ask('nfe', 1)
   const config = { ...ctx.config, sefaz: { ...ctx.config.sefaz, caFiles: [], hourMs: 3_600_000 } }
   const otherKey = { ...ctx, config, signer: testSigner(database.url, { config, masterKey: Buffer.alloc(32, 8) }) }
-  await using _ = await startManifestationWorker(otherKey, { registered: () => {} })
+  await using _ = await startEventWorker(otherKey, { registered: () => {} })
   for (const [index, minutes] of [10, 20, 40].entries()) {
     await vi.waitFor(async () => expect((await only()).failures).toBe(index + 1), { timeout: 20_000 })
     const row = await only()
@@ -605,7 +602,7 @@ describe('what the authority did not tell for a day', () => {
     await makeDue()
     expect(await claimBatch(ctx)).toBeNull()
     expect(await announced()).toMatchObject([{ kind: 'alert', header: 'Manifestação sem confirmação da SEFAZ' }])
-    expect(await again(210200, 1)).toMatchObject({ state: 'sending' })
+    expect(await again(210200, 1)).toMatchObject({ situacao: 'enviando' })
     const { events } = await turn(573)
     sentAgain = 1
     expect(events[0]!.signed.xml).toBe(signed_xml)
@@ -616,7 +613,7 @@ describe('what the authority did not tell for a day', () => {
   test('leaves as the same bytes, too, when it is asked for once more', async () => {
     await untold()
     const { signed_xml } = await only()
-    expect(await ask('nfe', 2, { justification: 'pedida uma segunda vez' })).toMatchObject([{ state: 'sending' }])
+    expect(await ask('nfe', 2, { justification: 'pedida uma segunda vez' })).toMatchObject([{ situacao: 'enviando' }])
     const { events } = await turn(135)
     sentAgain = 1
     expect(events[0]!.signed.xml).toBe(signed_xml)
@@ -934,7 +931,7 @@ describe('events of CT-e', () => {
     await ask('cte', 610111)
     const { events: withdrawal } = await turn(135)
     expect(withdrawal[0]!.signed.xml).toContain(`<nProtEvPrestDes>${protocol}</nProtEvPrestDes>`)
-    expect(await ask('cte', 610111, { justification: 'de novo' })).toMatchObject([{ state: 'refused' }])
+    expect(await ask('cte', 610111, { justification: 'de novo' })).toMatchObject([{ situacao: 'recusada' }])
     expect(withdrawal[0]!.signed.chave).toBe(cteChave({ issuer: '11222333000181' }))
   })
 })
@@ -1011,7 +1008,7 @@ test('a batch that another process has by now is left to it', async () => {
   await ask('nfe', 1)
   const late = await claim()
   await change(sql`lease_by = ${randomUUID()}, lease_until = now() + interval '1 minute'`)
-  await expect(sendBatch(ctx, late, new AbortController().signal)).rejects.toThrow(LeaseLost)
+  expect(await sendBatch(ctx, late, new AbortController().signal)).toBe(false)
   expect(await only()).toMatchObject({ state: 'waiting', signed_xml: null, lease_by: expect.any(String) })
 })
 

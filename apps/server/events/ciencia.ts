@@ -12,11 +12,11 @@ import type { Context, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace, inCapture, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { announce } from '../platform/outbox.ts'
 import type { Withheld } from './announcements.ts'
-import { type AnswerRule, decide, isJudgedOrLate, isSuspect, readAnswerRules, reasonOf, sends } from './answer-rules.ts'
-import { certificateCodes } from './outcomes.ts'
-import { lockRequests } from './requests.ts'
-import { recipient } from './rules.ts'
-import { writeAnswers } from './settled.ts'
+import { certificateCodes } from './outcome.ts'
+import { lockRequests } from './request.ts'
+import { type AnswerRule, decide, isJudgedOrLate, isSuspect, readAnswerRules, reasonOf, sends } from './rules.ts'
+import { writeAnswers } from './settle.ts'
+import { recipient } from './subjects.ts'
 
 // Answers of the destinatário, and cancellations.
 const decisive = [ciencia, ...conclusive, 110111, 110112]

@@ -1,13 +1,18 @@
 import { gzipSync } from 'node:zlib'
 import { cartaCorrecao } from '@vigia/dfe/families/cte'
-import { sql } from 'kysely'
+import { conclusive } from '@vigia/dfe/families/nfe'
+import { sql, type UpdateObject } from 'kysely'
 import { placeOf } from '../documents/arrival.ts'
+import { noteChanges } from '../documents/changes.ts'
+import { decideDue, type Sent } from '../documents/decide-due.ts'
 import { readApart } from '../documents/reading/reading.ts'
 import { findXml, receive } from '../documents/receive.ts'
 import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { fromNow } from '../platform/jobs/claim.ts'
+import { announce } from '../platform/outbox.ts'
 import { serviceCodes } from '../platform/service.ts'
+import type { Tables } from '../platform/tables.ts'
 import { chavesNamed, type EventResults } from './announcements.ts'
 import {
   type Consequence,
@@ -15,18 +20,16 @@ import {
   registeredBySameAuthor,
   registrationTime,
   replacedByEqual,
-} from './outcomes.ts'
+} from './outcome.ts'
 import type { Said } from './protocols/protocol.ts'
 import { protocols } from './protocols.ts'
-import type { Batch } from './queue.ts'
-import { announceResults, noteSettled, writeAnswers } from './settled.ts'
-import type { ReadyEvent } from './signing.ts'
+import type { Batch, QueuedEvent, ReadyEvent } from './queue.ts'
 
 export interface Settled {
   ready: ReadyEvent
   consequence: Consequence
   /** Absent when no response came. */
-  said?: Said
+  said?: Said | undefined
 }
 
 /** Stores the outcome of a sending in one transaction. Events that another process took are left to it. Returns whether one is registered. */
@@ -38,30 +41,24 @@ export async function settle(
   return inCapture(ctx, async (ctx) => {
     await enterWorkspace(ctx, batch.workspaceId)
     const { receipt } = protocols[batch.service]
+    const written: WrittenEvent[] = []
     const kept: string[] = []
-    let registered = false
-    const results = { registered: 0, refused: 0, unconfirmed: 0, chaves: [] as string[] } satisfies EventResults
     for (const answered of settled) {
-      const one = { ...answered, consequence: await reconsider(ctx, batch, answered) }
-      const written = await writeOutcome(ctx, batch, one)
-      if (!written) continue
-      // Automatic events are announced only when they are refused.
-      if (written.state === 'registered' && written.requestedBy !== null) results.registered += 1
-      if (written.state === 'rejected' || written.state === 'unconfirmed') {
-        results[written.state === 'rejected' ? 'refused' : 'unconfirmed'] += 1
-        if (results.chaves.length < chavesNamed) results.chaves.push(one.ready.event.chave)
-      }
-      registered ||= one.consequence.state === 'registered'
-      if (one.consequence.keeps && one.said?.xml) kept.push(receipt.write(one.ready.signed, { xml: one.said.xml }))
+      const { ready, said } = answered
+      const consequence = await reconsider(ctx, batch, answered)
+      const change = outcomeOf(ctx, { ready, said, consequence })
+      if (!(await changeLeased(ctx, batch, ready.event, change))) continue
+      written.push({ event: ready.event, state: change.state })
+      if (consequence.keeps && said?.xml) kept.push(receipt.write(ready.signed, { xml: said.xml }))
     }
     const block = settled.find((one) => one.consequence.blocksAuthor)
     if (block) await holdBack(ctx, batch, block.consequence)
-    await announceResults(ctx, batch, results)
+    await announceResults(ctx, batch, written)
     if (kept.length > 0) await deliverEvents(ctx, batch, kept)
     // After the deliveries: they lock the companies of all workspaces in one order.
     await enterWorkspace(ctx, batch.workspaceId)
     await writeAnswers(ctx, batch.workspaceId, batch.events)
-    return registered
+    return written.some(({ state }) => state === 'registered')
   })
 }
 
@@ -115,48 +112,54 @@ async function isLetterOfOthers(
   return rows.length > 0
 }
 
-async function writeOutcome(
-  ctx: WithConfig,
-  { workspaceId, leaseBy }: Batch,
-  { ready, consequence, said }: Settled,
-): Promise<{ state: Consequence['state']; requestedBy: number | null } | null> {
-  const { event } = ready
+function outcomeOf({ config }: Pick<Context, 'config'>, { ready: { event }, consequence, said }: Settled) {
   const { message, waitHours, countsAlone, sequence } = consequence
   const isAnother = sequence !== undefined
   // An event that an earlier sending may have registered stays unknown until the authority confirms it.
   const state = consequence.state === 'waiting' && event.isUnknown && !isAnother ? 'sending' : consequence.state
   const registeredAt = registrationTime(said ?? {})
-  const row = await ctx.db
+  return {
+    ...released,
+    state,
+    message,
+    ...(state === 'waiting' && !said && { sent_at: null }),
+    ...(isAnother && { sequence, signed_xml: null, sent_at: null }),
+    ...(waitHours !== undefined && {
+      next_at: fromNow(waitHours * config.sefaz.hourMs),
+      failures: Math.min(event.failures + 1, 1000),
+    }),
+    ...(said && { c_stat: said.cStat, x_motivo: said.xMotivo.slice(0, 1000), answered_at: sql<Date>`now()` }),
+    ...(countsAlone && event.cStat !== said?.cStat && { failures: 1 }),
+    ...(state === 'registered' && {
+      protocol: said?.protocol ?? null,
+      registered_at: Number.isNaN(registeredAt) ? null : new Date(registeredAt),
+    }),
+  }
+}
+
+type Change = UpdateObject<Tables, 'outgoing_event'>
+
+/** The lease of an event ends. */
+export const released = { lease_by: null, lease_until: null }
+
+/** Changes a leased event and tells who follows the workspace when it is settled. Returns false when another process has it by now. */
+export async function changeLeased(
+  { db }: WithDatabase,
+  { workspaceId, leaseBy }: Batch,
+  { id, documentId }: QueuedEvent,
+  change: Change,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
     .updateTable('outgoing_event')
-    .set({
-      state,
-      message,
-      lease_by: null,
-      lease_until: null,
-      ...(state === 'waiting' && !said && { sent_at: null }),
-      ...(isAnother && { sequence, signed_xml: null, sent_at: null }),
-      ...(waitHours !== undefined && {
-        next_at: fromNow(waitHours * ctx.config.sefaz.hourMs),
-        failures: Math.min(event.failures + 1, 1000),
-      }),
-      ...(said && {
-        c_stat: said.cStat,
-        x_motivo: said.xMotivo.slice(0, 1000),
-        answered_at: sql<Date>`now()`,
-      }),
-      ...(countsAlone && event.cStat !== said?.cStat && { failures: 1 }),
-      ...(state === 'registered' && {
-        protocol: said?.protocol ?? null,
-        registered_at: Number.isNaN(registeredAt) ? null : new Date(registeredAt),
-      }),
-    })
+    .set(change)
     .where('workspace_id', '=', workspaceId)
-    .where('id', '=', event.id)
+    .where('id', '=', id)
     .where('lease_by', '=', leaseBy)
-    .returning('requested_by as requestedBy')
     .executeTakeFirst()
-  if (row && state !== 'waiting' && state !== 'sending') noteSettled(ctx, workspaceId, [event])
-  return row ? { state, requestedBy: row.requestedBy } : null
+  if (numUpdatedRows === 0n) return false
+  if (['registered', 'rejected', 'unconfirmed'].includes(String(change.state)))
+    noteSettled({ db }, workspaceId, [{ id, documentId }])
+  return true
 }
 
 // The authority blocks the author for all events, from whichever workspace they leave.
@@ -196,5 +199,92 @@ async function deliverEvents(
   for (const recipient of recipients) {
     await enterWorkspace(ctx, recipient.workspaceId)
     await receive(ctx, { ...recipient, cnpj }, service, arrivals)
+  }
+}
+
+/** Tells who follows the workspace that events are settled: registered, rejected or unconfirmed. `ctx.db` is the transaction that settles them. */
+export function noteSettled(
+  ctx: WithDatabase,
+  workspaceId: number,
+  events: readonly { id: bigint; documentId: bigint }[],
+): void {
+  noteChanges(
+    ctx,
+    workspaceId,
+    events.map(({ id, documentId }) => ({ documentId, kind: 'answered', eventId: id })),
+  )
+}
+
+export interface WrittenEvent {
+  event: QueuedEvent
+  state: Consequence['state']
+}
+
+const moreToFollowMs = 15_000
+
+/** Announces what a batch came to. Automatic events are announced only when they are refused. */
+export async function announceResults(
+  { db }: WithDatabase,
+  { workspaceId, companyId }: Batch,
+  written: readonly WrittenEvent[],
+): Promise<void> {
+  const eventsIn = (wanted: WrittenEvent['state']) =>
+    written.flatMap(({ event, state }) => (state === wanted ? event : []))
+  const notRegistered = written.filter(({ state }) => state === 'rejected' || state === 'unconfirmed')
+  const payload: EventResults = {
+    registered: eventsIn('registered').filter(({ requestedBy }) => requestedBy !== null).length,
+    refused: eventsIn('rejected').length,
+    unconfirmed: eventsIn('unconfirmed').length,
+    chaves: notRegistered.slice(0, chavesNamed).map(({ event }) => event.chave),
+  }
+  if (payload.registered + payload.refused + payload.unconfirmed === 0) return
+  const { rows } = await sql<{ more: boolean }>`
+    select exists (select 1 from outgoing_event
+                    where workspace_id = ${workspaceId} and company_id = ${companyId} and state in ('waiting', 'sending')
+                      and next_at <= now()) as more`.execute(db)
+  const waitMs = rows[0]?.more ? moreToFollowMs : undefined
+  await announce({ db }, workspaceId, { what: 'manifestacao-resultado', companyId, payload, waitMs })
+}
+
+interface SentEvent {
+  id: bigint
+  tpEvento: number
+  sequence: number
+  state: 'asked' | 'waiting' | 'sending' | 'registered' | 'unconfirmed'
+  /** It is registered, or another one is: whether that of another system stands is unknown, but some final answer does. */
+  stands: boolean
+  by: number | null
+}
+
+/** Writes what left from here into its documents and decides what is due to them, in the transaction `ctx.db` that changed it. */
+export async function writeAnswers(
+  { db }: WithDatabase,
+  workspaceId: number,
+  about: readonly { documentId: bigint }[],
+): Promise<void> {
+  const ids = about.map(({ documentId }) => documentId)
+  if (ids.length === 0) return
+  const { rows } = await sql<SentEvent>`
+    select o.document_id as id, o.tp_evento as "tpEvento", o.sequence, o.state, o.requested_by as by,
+           (o.state = 'registered' or o.state = 'unconfirmed' and o.c_stat is not null) as stands
+      from outgoing_event o
+     where o.workspace_id = ${workspaceId} and o.document_id = any (${ids}::bigint[]) and o.state <> 'rejected'
+     order by o.id`.execute(db)
+  const events = Map.groupBy(rows, ({ id }) => id)
+  const sent = ids.map((id) => [id, sentOf(events.get(id) ?? [])] as const)
+  await decideDue({ db }, workspaceId, new Date(), new Map(sent))
+}
+
+function sentOf(events: readonly SentEvent[]): Sent {
+  const left = events.filter(({ state, stands }) => stands || state === 'waiting' || state === 'sending')
+  const own = left.map(({ tpEvento, sequence, stands }) => ({ tpEvento, sequence, pending: !stands }))
+  const asked = events.findLast(({ state }) => state === 'asked')
+  const last = events.at(-1)
+  return {
+    own_answers: own.length > 0 ? own : null,
+    answered: events.some(({ tpEvento }) => conclusive.includes(tpEvento)),
+    asked: asked?.tpEvento ?? null,
+    asked_by: asked?.by ?? null,
+    unconfirmed: last?.state === 'unconfirmed' ? last.tpEvento : null,
   }
 }

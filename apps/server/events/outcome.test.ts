@@ -1,6 +1,6 @@
 import { SefazError } from '@vigia/sefaz/error'
 import { describe, expect, test } from 'vitest'
-import { decideAnswer, decideSilence, isSignedAnew } from './outcomes.ts'
+import { decideAnswer, decideSilence, isSignedAnew } from './outcome.ts'
 import type { QueuedEvent } from './queue.ts'
 
 const event: QueuedEvent = {
@@ -13,6 +13,7 @@ const event: QueuedEvent = {
   isOverdue: false,
   justification: null,
   corrections: null,
+  requestedBy: 1,
   requestedAt: new Date('2026-11-20T10:00:00-03:00'),
   failures: 0,
   signedXml: null,

@@ -11,11 +11,11 @@ import type { Session } from '../platform/http/session.ts'
 import type { Service } from '../platform/service.ts'
 import { testCaller } from '../platform/testing.ts'
 import { noteFailure } from '../sefaz/circuit.ts'
-import { acknowledgePending, countRefusedCiencias, tellWithheld } from './events.ts'
+import { acknowledgePending, countRefusedCiencias, tellWithheld } from './ciencia.ts'
 import { readHistory } from './history.ts'
 import { hold, release } from './hold.ts'
 import { claimBatch } from './queue.ts'
-import { type ManifestationRequest, requestEvents } from './requests.ts'
+import { type ManifestationRequest, requestEvents } from './request.ts'
 import { author, contextOf, cteChave, cteProc, daysAgo, newOffice, type Office, store } from './testing.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
@@ -92,9 +92,9 @@ describe('a request', () => {
   test('is written down before anything leaves, with who wanted it', async () => {
     await store(ctx, office, 'nfe', [summary(1), summary(2)])
     const outcomes = await ask('nfe', 1, await nfeIds(2, 1))
-    expect(outcomes.map(({ number, state }) => [number, state])).toEqual([
-      [2, 'sending'],
-      [1, 'sending'],
+    expect(outcomes.map(({ numero, situacao }) => [numero, situacao])).toEqual([
+      [2, 'enviando'],
+      [1, 'enviando'],
     ])
     const written = await rows()
     expect(written).toHaveLength(2)
@@ -121,8 +121,8 @@ describe('a request', () => {
     for (const [outcome, ...more] of again) {
       expect(more).toEqual([])
       expect(outcome).toMatchObject({
-        state: 'sending',
-        message: expect.stringMatching(/^Este evento já estava em envio/),
+        situacao: 'enviando',
+        mensagem: expect.stringMatching(/^Este evento já estava em envio/),
       })
     }
     expect(await rows()).toHaveLength(1)
@@ -140,10 +140,10 @@ describe('a request', () => {
     const ids = await nfeIds(1)
     await ask('nfe', 2, ids)
     await settleAll('registered')
-    expect(await ask('nfe', 2, ids)).toMatchObject([{ state: 'registered' }])
+    expect(await ask('nfe', 2, ids)).toMatchObject([{ situacao: 'registrada' }])
     expect(await rows()).toHaveLength(1)
     expect(await ask('nfe', 2, ids, { justification: 'agora é outra coisa' })).toMatchObject([
-      { state: 'refused', message: 'A Confirmação desta nota já está registrada.' },
+      { situacao: 'recusada', mensagem: 'A Confirmação desta nota já está registrada.' },
     ])
     expect(await rows()).toHaveLength(1)
   })
@@ -160,7 +160,7 @@ describe('a request', () => {
       await store(ctx, office, service, [document])
       const ids = service === 'nfe' ? await nfeIds(number) : [await idOf(cteChave(cte))]
       for (const choice of choices) {
-        expect(await ask(service, choice, ids)).toMatchObject([{ message: 'Na fila de envio à SEFAZ.' }])
+        expect(await ask(service, choice, ids)).toMatchObject([{ mensagem: 'Na fila de envio à SEFAZ.' }])
         if (settled) await settleAll('registered')
       }
       expect((await rows()).map((row) => [row.tp_evento, row.sequence])).toEqual(
@@ -178,7 +178,7 @@ describe('a request', () => {
     for (const state of ['waiting', 'registered'] as const) {
       await settleAll(state)
       expect(await ask('nfe', 2, ids)).toMatchObject([
-        { ...first, message: expect.anything(), state: expect.anything() },
+        { ...first, mensagem: expect.anything(), situacao: expect.anything() },
       ])
       expect((await rows()).map((row) => row.tp_evento)).toEqual([210200, 210220])
     }
@@ -251,17 +251,17 @@ describe('a request', () => {
     await noteFailure(ctx, ctx.config.sefaz.endpoints.manifestation, 'Servico Paralisado', 600_000)
     const [outcome] = await ask('nfe', 2, [one], { waitMs: 120_000 })
     expect(outcome).toMatchObject({
-      state: 'sending',
-      message: expect.stringMatching(/^O serviço da SEFAZ está fora do ar .*: Servico Paralisado\. O evento continua/),
+      situacao: 'enviando',
+      mensagem: expect.stringMatching(/^O serviço da SEFAZ está fora do ar .*: Servico Paralisado\. O evento continua/),
     })
     const leaves = async (id: string) => {
-      const { events } = await readHistory(ctx, office.workspaceId, id)
-      const { next_at, message } = events.at(-1)!
-      return { minutes: Math.round((next_at.getTime() - Date.now()) / 60_000), message }
+      const { eventos } = await readHistory(ctx, office.workspaceId, id)
+      const { proximoEnvio, mensagem } = eventos.at(-1)!
+      return { minutes: Math.round((Date.parse(proximoEnvio!) - Date.now()) / 60_000), mensagem }
     }
-    expect(await leaves(one)).toEqual({ minutes: 10, message: outcome!.message })
+    expect(await leaves(one)).toEqual({ minutes: 10, mensagem: outcome!.mensagem })
     await ctx.db.deleteFrom('circuit').execute()
-    expect((await leaves(one)).message).toBe('Na fila de envio à SEFAZ.')
+    expect((await leaves(one)).mensagem).toBe('Na fila de envio à SEFAZ.')
 
     // In another workspace of the same CNPJ the authority blocked the author.
     const other = await newOffice(ctx, { certificate: null })
@@ -274,7 +274,7 @@ describe('a request', () => {
         .execute(),
     )
     expect(await ask('nfe', 2, [two], { waitMs: 120_000 })).toMatchObject([
-      { message: expect.stringMatching(/^A SEFAZ bloqueou por uma hora/) },
+      { mensagem: expect.stringMatching(/^A SEFAZ bloqueou por uma hora/) },
     ])
     expect(await leaves(two)).toMatchObject({ minutes: 50 })
 
@@ -282,7 +282,7 @@ describe('a request', () => {
       sql`update outgoing_event set c_stat = null, next_at = now() + interval '30 minutes'`.execute(db),
     )
     expect(await ask('nfe', 3, [two], { waitMs: 120_000 })).toMatchObject([
-      { message: expect.stringMatching(/depois de um evento anterior/) },
+      { mensagem: expect.stringMatching(/depois de um evento anterior/) },
     ])
     expect(await leaves(two)).toMatchObject({ minutes: 30 })
   })
@@ -304,14 +304,14 @@ test('what the authority refused ten times today is not sent an eleventh time', 
   await store(ctx, office, 'nfe', [note(1), note(2)])
   const ids = await nfeIds(1, 2)
   for (let time = 0; time < 10; time++) {
-    expect(await ask('nfe', 2, ids.slice(0, 1))).toMatchObject([{ state: 'sending' }])
+    expect(await ask('nfe', 2, ids.slice(0, 1))).toMatchObject([{ situacao: 'enviando' }])
     await inWorkspace(ctx, office.workspaceId, ({ db }) =>
       db.updateTable('outgoing_event').set({ state: 'rejected', c_stat: 596, answered_at: new Date() }).execute(),
     )
   }
   expect(await ask('nfe', 2, ids)).toMatchObject([
-    { state: 'refused', message: expect.stringMatching(/bloquearia os envios/) },
-    { state: 'sending' },
+    { situacao: 'recusada', mensagem: expect.stringMatching(/bloquearia os envios/) },
+    { situacao: 'enviando' },
   ])
 })
 
@@ -321,12 +321,12 @@ describe('what may not be sent', () => {
     const others = note(3, 2, { recipient: '33444555000181' })
     await store(ctx, office, 'nfe', [note(1), ...cancelled, others, note(4), answer(21, 210200, 4), note(5, 30)])
     const outcomes = await ask('nfe', 1, await nfeIds(1, 2, 3, 4, 5))
-    expect(outcomes.map(({ state, message }) => [state, message])).toEqual([
-      ['sending', 'Na fila de envio à SEFAZ.'],
-      ['refused', 'A nota foi cancelada pelo emitente: não há mais o que manifestar.'],
-      ['refused', 'Só o destinatário da nota pode manifestar; a sua empresa não é a destinatária.'],
-      ['refused', 'A nota já tem uma manifestação final, que vale mais do que a Ciência.'],
-      ['refused', expect.stringMatching(/^O prazo deste evento terminou em /)],
+    expect(outcomes.map(({ situacao, mensagem }) => [situacao, mensagem])).toEqual([
+      ['enviando', 'Na fila de envio à SEFAZ.'],
+      ['recusada', 'A nota foi cancelada pelo emitente: não há mais o que manifestar.'],
+      ['recusada', 'Só o destinatário da nota pode manifestar; a sua empresa não é a destinatária.'],
+      ['recusada', 'A nota já tem uma manifestação final, que vale mais do que a Ciência.'],
+      ['recusada', expect.stringMatching(/^O prazo deste evento terminou em /)],
     ])
     expect((await rows()).map((row) => row.chave)).toEqual([chaveOf({ number: 1 })])
   })
@@ -423,7 +423,7 @@ describe('a Carta de Correção', () => {
     await ask('cte', 2, [id])
     const justification = 'o serviço não começou'
     expect(await ask('cte', 1, [id], { justification })).toMatchObject([
-      { state: 'refused', message: expect.stringMatching(/Carta de Correção/) },
+      { situacao: 'recusada', mensagem: expect.stringMatching(/Carta de Correção/) },
     ])
   })
 
@@ -438,7 +438,7 @@ describe('a Carta de Correção', () => {
       return outcome
     }
     await askLater('AGENDAR')
-    expect(await askLater('AGENDAR')).toMatchObject({ state: 'registered' })
+    expect(await askLater('AGENDAR')).toMatchObject({ situacao: 'registrada' })
     expect(await rows()).toHaveLength(1)
     await askLater('NÃO AGENDAR')
     await askLater('AGENDAR')
@@ -451,7 +451,7 @@ describe('a Carta de Correção', () => {
     await inWorkspace(ctx, office.workspaceId, ({ db }) =>
       db.updateTable('outgoing_event').set({ state: 'rejected', c_stat: 631 }).execute(),
     )
-    expect(await ask('cte', 1, [id])).toMatchObject([{ state: 'refused' }])
+    expect(await ask('cte', 1, [id])).toMatchObject([{ situacao: 'recusada' }])
     await ask('cte', 2, [id])
     expect((await rows()).map((row) => row.sequence)).toEqual([1, 2])
   })
@@ -462,10 +462,11 @@ test('the history of a document tells what left, why, and what may still be sent
   await store(ctx, office, 'nfe', [arrive(1, resNFe({ issuedAt }))])
   const [id = ''] = await nfeIds(1)
   await ask('nfe', 1, [id])
-  const { events, options } = await readHistory(ctx, office.workspaceId, id)
-  expect(events).toMatchObject([{ tp_evento: 210210, state: 'waiting', why: expect.stringMatching(/^Pedida por Ana/) }])
+  const { eventos, opcoes } = await readHistory(ctx, office.workspaceId, id)
+  const motivo = expect.stringMatching(/^Pedida por Ana/)
+  expect(eventos).toMatchObject([{ tpEvento: 210210, situacao: 'aguardando', motivo }])
   const day = 86_400_000
-  expect(options.map(({ answer, deadline, refusal }) => [answer.tpEvento, deadline?.getTime(), refusal])).toEqual([
+  expect(opcoes.map(({ tpEvento, prazo, impedimento }) => [tpEvento, Date.parse(prazo!), impedimento])).toEqual([
     [210210, Date.parse(issuedAt) + 10 * day, 'A Ciência desta nota já está em envio.'],
     ...[210200, 210220, 210240].map((tpEvento) => [tpEvento, Date.parse(issuedAt) + 90 * day, null]),
   ])

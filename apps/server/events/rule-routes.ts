@@ -25,7 +25,7 @@ import {
   readAnswerRules,
   type TestedDecision,
   testAnswerRules,
-} from './answer-rules.ts'
+} from './rules.ts'
 import { followRules } from './suggestions.ts'
 
 type Body = z.output<typeof AnswerRuleForm>

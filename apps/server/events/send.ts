@@ -1,0 +1,112 @@
+import { onlyWhile } from '@vigia/sefaz/connection'
+import { SefazError, UnsentError } from '@vigia/sefaz/error'
+import { noteCertificateAnswer } from '../companies/certificates.ts'
+import type { Context } from '../platform/context.ts'
+import { afterGrace, startJobs } from '../platform/jobs/loop.ts'
+import type { Service } from '../platform/service.ts'
+import { mayCall, noteAnswer, noteFailure, noteSilence } from '../sefaz/circuit.ts'
+import { decideAnswer, decideSilence, isAboutCertificate, servicePauses } from './outcome.ts'
+import type { Said } from './protocols/protocol.ts'
+import { protocols } from './protocols.ts'
+import { type Batch, claimBatch, postponeFailed, releaseEvents } from './queue.ts'
+import { type Settled, settle } from './settle.ts'
+import { prepareBatch } from './sign.ts'
+
+type SendingContext = Pick<Context, 'db' | 'config' | 'log' | 'signer'>
+
+// Each batch is of one author at one service; a person is waiting for most of them.
+const batchesMax = 4
+// Its lease ends before.
+const workMs = 10 * 60_000
+const idleMs = 250
+const graceMs = 10_000
+
+/** Sends due events until disposed. `registered` is called for each registration, because its document comes by the distribution. */
+export async function startEventWorker(
+  ctx: SendingContext & Pick<Context, 'storage'>,
+  { registered }: { registered: (service: Service, cnpj: string) => void | Promise<void> },
+): Promise<AsyncDisposable> {
+  await ctx.signer.check()
+  return startJobs(
+    {
+      name: 'manifestation',
+      claim: async () => {
+        if (ctx.signer.isDown || (ctx.storage.trouble && !(await ctx.storage.prove()))) return null
+        return claimBatch(ctx)
+      },
+      run: async (batch, signal) => {
+        // A response that cannot be stored would have to be asked for again.
+        if (!(await ctx.storage.prove())) return postponeFailed(ctx, batch)
+        if (await sendBatch(ctx, batch, signal)) await registered(batch.service, batch.cnpj)
+      },
+      // Without a database the lease runs out; then events that may have been sent are sent again as the same bytes.
+      postpone: (batch) => postponeFailed(ctx, batch),
+      describe: ({ cnpj, service }) => ({ cnpj, service }),
+      concurrency: batchesMax,
+      workMs,
+      idleMs,
+    },
+    ctx.log,
+  )
+}
+
+/** Takes a claimed batch through signing, sending and settling. Returns whether an event of it is registered. */
+export async function sendBatch(ctx: SendingContext, batch: Batch, signal: AbortSignal): Promise<boolean> {
+  const { url, service, cnpj } = batch
+  const prepared = await prepareBatch(ctx, batch)
+  if (!prepared) return false
+  const { opened, ready } = prepared
+  const events = ready.map(({ event }) => event)
+  if (!(await mayCall(ctx, url))) {
+    await releaseEvents(ctx, batch, events, ctx.config.sefaz.hourMs / 60)
+    return false
+  }
+  // The database may have stalled until another process has the events.
+  const connection = onlyWhile(await opened.connect(), batch.lasts)
+  // If the response under way is lost, the same bytes are sent a second time, so wait a little for it.
+  using _ = afterGrace(signal, graceMs, () => connection.close())
+  let settled: Settled[]
+  try {
+    const lote = { id: String(events[0]!.id), events: ready.map(({ signed }) => signed) }
+    const answer = await protocols[service].send(connection, url, lote)
+    await noteService(ctx, url, answer.whole)
+    ctx.log.info({ cnpj, service, cStat: answer.whole.cStat, events: events.length }, 'events sent')
+    settled = ready.map((one) => {
+      const said = answer.of(one.signed)
+      const consequence = said ? decideAnswer(service, one.event, said) : decideSilence(one.event, null)
+      return { ready: one, said, consequence }
+    })
+  } catch (error) {
+    if (error instanceof UnsentError) {
+      await releaseEvents(ctx, batch, events, 0)
+      return false
+    }
+    if (!(error instanceof SefazError)) throw error
+    const { kind, status, detail } = error
+    ctx.log.warn({ kind, status, detail, cnpj, service }, 'the authority did not answer about events')
+    await noteSilence(ctx, url, error)
+    settled = ready.map((one) => ({ ready: one, consequence: decideSilence(one.event, error) }))
+  } finally {
+    connection.close()
+  }
+  await noteCertificate(ctx, batch, opened.id, settled)
+  return settle(ctx, batch, settled)
+}
+
+// A rejection because the signature is of another CNPJ does not mean that the certificate is bad.
+const ofAnotherCnpj = 213
+
+// Locks the certificate before the rows of the events, as all code does that locks both.
+async function noteCertificate(ctx: SendingContext, { workspaceId }: Batch, certificateId: number, settled: Settled[]) {
+  const codes = settled.flatMap(({ said }) => said?.cStat ?? [])
+  if (codes.some((code) => isAboutCertificate(code) && code !== ofAnotherCnpj))
+    await noteCertificateAnswer(ctx, workspaceId, certificateId, 'refused')
+  else if (settled.some(({ consequence }) => consequence.state === 'registered'))
+    await noteCertificateAnswer(ctx, workspaceId, certificateId, 'accepted')
+}
+
+async function noteService(ctx: SendingContext, url: string, { cStat, xMotivo }: Said): Promise<void> {
+  const pause = servicePauses[cStat]
+  if (pause === undefined) return noteAnswer(ctx, url)
+  await noteFailure(ctx, url, xMotivo, pause * ctx.config.sefaz.hourMs)
+}
