@@ -41,7 +41,7 @@ export async function acknowledgePending(
     if (!company || !((await readShown({ db }, workspaceId, companyId)).nfe & recipient)) return 0
     const { cnpj, since, name } = company
     const rules = await readAnswerRules({ db }, workspaceId)
-    if (!since && !rules.some(({ active, answer }) => active && sends(answer))) return 0
+    if (!since && !rules.some(({ ativa, resposta }) => ativa && sends(resposta))) return 0
     await lockRequests({ db }, workspaceId)
     const by = name === null ? '' : ` por ${name}`
     const why = since && `Ciência automática, ligada em ${formatBrasiliaMoment(since)}${by}.`

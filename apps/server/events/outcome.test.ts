@@ -131,20 +131,6 @@ describe('an answer', () => {
     expect(decide(cStat, {}, {}, service === 'nfe' ? 'cte' : 'nfe').state).toBe('rejected')
   })
 
-  test.each([135, 573, 655])('%i of a lote without results tells nothing of its events', (cStat) => {
-    for (const isUnknown of [true, false])
-      expect(decide(cStat, { isUnknown }, { ofLoteWith: 1 })).toMatchObject({ state: 'sending', waitHours: 1 / 60 })
-  })
-
-  test('that a lote is rejected is one about each of its events, unless it may be registered and had company', () => {
-    expect(decide(225, {}, { ofLoteWith: 20 }).state).toBe('rejected')
-    expect(decide(225, { isUnknown: true }, { ofLoteWith: 1 }).state).toBe('rejected')
-    expect(decide(225, { isUnknown: true }, { ofLoteWith: 2 })).toMatchObject({
-      state: 'sending',
-      message: expect.stringMatching(/lote inteiro/),
-    })
-  })
-
   test.each([596, 575, 594, 650, 297, 225, 999_9])('%i is a rejection with its words', (cStat) => {
     expect(decide(cStat)).toEqual({ state: 'rejected', message: `A SEFAZ recusou: O motivo (código ${cStat}).` })
   })
@@ -173,11 +159,6 @@ describe('silence', () => {
 
   test.each([
     ['unreached', 'ECONNREFUSED', 'waiting'],
-    ['unreached', 'ENOTFOUND', 'waiting'],
-    ['unreached', 'EAI_AGAIN', 'waiting'],
-    ['unreached', 'EHOSTUNREACH', 'waiting'],
-    ['unreached', 'ENETUNREACH', 'waiting'],
-    ['unreached', 'no connection in 15000 ms', 'waiting'],
     ['tls-chain', 'SELF_SIGNED_CERT_IN_CHAIN', 'waiting'],
     ['refused', 'ECONNRESET', 'sending'],
     ['timeout', 'no answer in 60000 ms', 'sending'],

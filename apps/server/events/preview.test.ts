@@ -219,19 +219,6 @@ describe('the call', () => {
     })
   })
 
-  test('foretells that what was refused ten times today is not sent an eleventh time', async () => {
-    const office = await newOffice(ctx, { certificate: null })
-    const [id = ''] = await fill(office, 'nfe', [note])
-    for (let time = 0; time < 10; time++) {
-      await ask(office, 'nfe', 2, [id])
-      await inWorkspace(ctx, office.workspaceId, ({ db }) =>
-        db.updateTable('outgoing_event').set({ state: 'rejected', c_stat: 596, answered_at: new Date() }).execute(),
-      )
-    }
-    const { body } = await call(office, { TipoDFe: 0, tipoManifestacao: 2, idsDFe: [id] })
-    expect(body.data.impedidos).toMatchObject([{ motivo: expect.stringMatching(/bloquearia os envios/) }])
-  })
-
   test.each([
     ['an answer of the other family', { TipoDFe: 0, tipoManifestacao: 610110 }, 'Tipo de manifestação desconhecido.'],
     ['an answer of NF-e for CT-e', { TipoDFe: 2, tipoManifestacao: 4 }, 'Tipo de manifestação desconhecido.'],
@@ -245,21 +232,5 @@ describe('the call', () => {
   ])('%s is refused with words', async (_, body, message) => {
     const office = await newOffice(ctx, { certificate: null })
     expect(await call(office, { idsDFe: ['x'], ...body })).toMatchObject({ status: 400, body: { errors: [message] } })
-  })
-
-  test('one that is not of this workspace, or of the other family, is nobody’s', async () => {
-    const office = await newOffice(ctx, { certificate: null })
-    const [mine = ''] = await fill(office, 'nfe', [note])
-    const other = await newOffice(ctx, { certificate: null })
-    const [theirs = ''] = await fill(other, 'nfe', [note])
-    for (const [TipoDFe, idsDFe] of [
-      [0, [mine, theirs]],
-      [0, [mine, 'x']],
-      [2, [mine]],
-    ] as const)
-      expect(await call(office, { TipoDFe, tipoManifestacao: 1, idsDFe })).toMatchObject({
-        status: 404,
-        body: { message: 'Documento não encontrado.' },
-      })
   })
 })

@@ -13,7 +13,6 @@ import { testCaller } from '../platform/testing.ts'
 import { noteFailure } from '../sefaz/circuit.ts'
 import { acknowledgePending, countRefusedCiencias, tellWithheld } from './ciencia.ts'
 import { readHistory } from './history.ts'
-import { hold, release } from './hold.ts'
 import { claimBatch } from './queue.ts'
 import { type ManifestationRequest, requestEvents } from './request.ts'
 import { author, contextOf, cteChave, cteProc, daysAgo, newOffice, type Office, store } from './testing.ts'
@@ -191,45 +190,6 @@ describe('a request', () => {
     ])
   })
 
-  test('for a final answer takes the place of a Ciência that has not left', async () => {
-    await store(ctx, office, 'nfe', [summary(1), summary(2), summary(3)])
-    const ids = await nfeIds(1, 2, 3)
-    await ask('nfe', 1, ids.slice(0, 1))
-    await hold(ctx, 'O sistema voltou de uma cópia de segurança.')
-    await release(ctx)
-    await ask('nfe', 1, ids.slice(1))
-    await inWorkspace(ctx, office.workspaceId, ({ db }) =>
-      db
-        .updateTable('outgoing_event')
-        .set({ state: 'sending', signed_xml: '<evento/>' })
-        .where('chave', '=', chaveOf({ number: 3 }))
-        .execute(),
-    )
-    await ask('nfe', 3, ids)
-    expect((await rows()).map((row) => [row.tp_evento, row.state, row.message])).toEqual([
-      [
-        210210,
-        'rejected',
-        'Substituída pela resposta pedida depois (Desconhecimento da Operação): a Ciência não foi enviada.',
-      ],
-      [
-        210210,
-        'rejected',
-        'Substituída pela resposta pedida depois (Desconhecimento da Operação): a Ciência não foi enviada.',
-      ],
-      [210210, 'sending', 'Na fila de envio à SEFAZ.'],
-      [210220, 'waiting', 'Na fila de envio à SEFAZ.'],
-      [210220, 'waiting', 'Na fila de envio à SEFAZ.'],
-      [210220, 'waiting', 'Na fila de envio à SEFAZ.'],
-    ])
-    const { rows: settled } = await inWorkspace(ctx, office.workspaceId, ({ db }) =>
-      sql`select o.tp_evento, o.state from document_change c join outgoing_event o on o.workspace_id = c.workspace_id and o.id = c.event_id`.execute(
-        db,
-      ),
-    )
-    expect(settled).toEqual(Array(2).fill({ tp_evento: 210210, state: 'rejected' }))
-  })
-
   test('that takes the place of a Ciência which met a block of the author waits for its end', async () => {
     await store(ctx, office, 'nfe', [note(1)])
     const ids = await nfeIds(1)
@@ -238,9 +198,14 @@ describe('a request', () => {
       sql`update outgoing_event set c_stat = 656, next_at = now() + interval '50 minutes'`.execute(db),
     )
     await ask('nfe', 2, ids)
-    expect((await rows()).map((row) => [row.tp_evento, row.state, row.c_stat])).toEqual([
-      [210210, 'rejected', null],
-      [210200, 'waiting', 656],
+    expect((await rows()).map((row) => [row.tp_evento, row.state, row.c_stat, row.message])).toEqual([
+      [
+        210210,
+        'rejected',
+        null,
+        'Substituída pela resposta pedida depois (Confirmação da Operação): a Ciência não foi enviada.',
+      ],
+      [210200, 'waiting', 656, 'Na fila de envio à SEFAZ.'],
     ])
     expect(await claimBatch(ctx)).toBeNull()
   })
@@ -285,18 +250,6 @@ describe('a request', () => {
       { mensagem: expect.stringMatching(/depois de um evento anterior/) },
     ])
     expect(await leaves(two)).toMatchObject({ minutes: 30 })
-  })
-
-  test('after a rejection may be made again, with the same number', async () => {
-    await store(ctx, office, 'nfe', [note(1)])
-    const ids = await nfeIds(1)
-    await ask('nfe', 2, ids)
-    await settleAll('rejected')
-    await ask('nfe', 2, ids)
-    expect((await rows()).map((row) => [row.sequence, row.state])).toEqual([
-      [1, 'rejected'],
-      [1, 'waiting'],
-    ])
   })
 })
 

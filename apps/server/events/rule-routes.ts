@@ -39,11 +39,12 @@ export const answerRuleRoutes = [
     const data = await edit(ctx, session, async (ctx, rules) => {
       const draft = await draftOf(ctx, session, body)
       const at = body.idRegra === undefined ? -1 : placeOf(ctx, session, rules, body.idRegra)
-      const { afterDays, conditions, ...row } = draft
       const values = {
-        ...row,
-        after_days: afterDays,
-        conditions: JSON.stringify(conditions),
+        name: draft.nome,
+        active: draft.ativa,
+        answer: draft.resposta,
+        after_days: draft.dias,
+        conditions: JSON.stringify(draft.condicoes),
         saved_by: session.accountId,
         saved_at: new Date(),
       }
@@ -65,7 +66,7 @@ export const answerRuleRoutes = [
           .where('workspace_id', '=', session.workspaceId)
           .where('id', '=', rules[at]!.id)
           .execute()
-      const what = `${at < 0 ? 'Criou' : 'Mudou'} a regra de resposta “${draft.name}”: ${effectOf(draft)}`
+      const what = `${at < 0 ? 'Criou' : 'Mudou'} a regra de resposta “${draft.nome}”: ${effectOf(draft)}`
       await recordAudit(ctx, session, 'manifestacao', what)
     })
     return { data, message: `Regra "${body.nome}" guardada.` }
@@ -94,7 +95,7 @@ export const answerRuleRoutes = [
     const data = await edit(ctx, session, async (ctx, rules) => {
       const rule = rules[placeOf(ctx, session, rules, body.idRegra)]!
       await sql`delete from answer_rule where workspace_id = ${session.workspaceId} and id = ${rule.id}`.execute(ctx.db)
-      await recordAudit(ctx, session, 'manifestacao', `Apagou a regra de resposta “${rule.name}”.`)
+      await recordAudit(ctx, session, 'manifestacao', `Apagou a regra de resposta “${rule.nome}”.`)
     })
     return { data, message: 'Regra apagada.' }
   }),
@@ -109,7 +110,7 @@ export const answerRuleRoutes = [
       const decision = (rules: readonly AnswerRuleDraft[], { rule, leaves }: TestedDecision) =>
         rule < 0
           ? { regra: null, resposta: leaves ? ('ciencia' as const) : ('nada' as const) }
-          : { regra: rules[rule]!.name, resposta: rules[rule]!.answer }
+          : { regra: rules[rule]!.nome, resposta: rules[rule]!.resposta }
       return {
         ...counts,
         exemplos: exemplos.map(({ id, antes, depois, ...note }) => ({
@@ -152,32 +153,28 @@ function placeOf(
 }
 
 async function draftOf(ctx: WithDatabase, { workspaceId }: Session, body: Body): Promise<AnswerRuleDraft> {
-  const { idsEmpresa, emitentes, emitenteNovo, comAlerta, operacao, finalidades, cfops, valorDe, valorAte } =
-    body.condicoes
-  const companies = await findCompanyIds(ctx, workspaceId, idsEmpresa ?? null)
-  const conditions: AnswerConditions = {
-    ...(companies && { companies }),
-    ...(emitentes && { issuers: [...new Set(emitentes)] }),
-    ...(emitenteNovo !== undefined && { isNew: emitenteNovo }),
-    ...(comAlerta && { band: alertBands.indexOf(comAlerta) }),
-    ...(operacao !== undefined && { operation: operacao }),
-    ...(finalidades && { purposes: [...new Set(finalidades)] }),
-    ...(cfops && { cfops: [...new Set(cfops)] }),
-    ...(valorDe !== undefined && { from: valorDe }),
-    ...(valorAte !== undefined && { to: valorAte }),
+  const { nome, ativa, resposta, dias = null, condicoes } = body
+  const { idsEmpresa, comAlerta, emitentes, finalidades, ...others } = condicoes
+  const empresas = (await findCompanyIds(ctx, workspaceId, idsEmpresa ?? null)) ?? undefined
+  const kept: AnswerConditions = {
+    ...others,
+    empresas,
+    emitentes: emitentes && [...new Set(emitentes)],
+    finalidades: finalidades && [...new Set(finalidades)],
+    comAlerta: comAlerta && alertBands.indexOf(comAlerta),
   }
-  return { name: body.nome, active: body.ativa, conditions, answer: body.resposta, afterDays: body.dias ?? null }
+  return { nome, ativa, resposta, dias, condicoes: kept }
 }
 
-function effectOf({ active, answer, afterDays }: AnswerRuleDraft): string {
-  if (!active) return 'desligada.'
-  if (answer === 'perguntar') return 'nada é enviado sem uma pessoa.'
-  if (answer === 'sugerir-confirmacao') return 'a Confirmação é sugerida a uma pessoa, e nada é enviado sem ela.'
-  if (answer === 'preparar-desconhecimento')
+function effectOf({ ativa, resposta, dias }: AnswerRuleDraft): string {
+  if (!ativa) return 'desligada.'
+  if (resposta === 'perguntar') return 'nada é enviado sem uma pessoa.'
+  if (resposta === 'sugerir-confirmacao') return 'a Confirmação é sugerida a uma pessoa, e nada é enviado sem ela.'
+  if (resposta === 'preparar-desconhecimento')
     return 'o Desconhecimento é preparado para uma pessoa, e nada é enviado sem ela.'
-  return answer === 'ciencia'
+  return resposta === 'ciencia'
     ? 'a Ciência da Operação é registrada quando a nota chega.'
-    : `a Ciência da Operação é registrada ${afterDays} ${afterDays === 1 ? 'dia' : 'dias'} depois da autorização.`
+    : `a Ciência da Operação é registrada ${dias} ${dias === 1 ? 'dia' : 'dias'} depois da autorização.`
 }
 
 async function toList(ctx: Pick<Context, 'db' | 'ids'>, { workspaceId }: Session) {
@@ -187,26 +184,15 @@ async function toList(ctx: Pick<Context, 'db' | 'ids'>, { workspaceId }: Session
       from company where workspace_id = ${workspaceId} order by name`.execute(ctx.db)
   const publicIds = new Map(companies.map(({ id, public_id }) => [id, public_id]))
   return {
-    regras: rules.map(({ id, name, active, conditions, answer, afterDays, savedBy, savedAt }) => ({
+    regras: rules.map(({ id, condicoes: { empresas, comAlerta, ...others }, ...rule }) => ({
       idRegra: ctx.ids.encode(workspaceId, id),
-      nome: name,
-      ativa: active,
+      ...rule,
       condicoes: {
+        ...others,
         // Skips companies that do not exist any more.
-        idsEmpresa: conditions.companies?.flatMap((company) => publicIds.get(company) ?? []),
-        emitentes: conditions.issuers,
-        emitenteNovo: conditions.isNew,
-        comAlerta: conditions.band === undefined ? undefined : alertBands[conditions.band],
-        operacao: conditions.operation,
-        finalidades: conditions.purposes,
-        cfops: conditions.cfops,
-        valorDe: conditions.from,
-        valorAte: conditions.to,
+        idsEmpresa: empresas?.flatMap((company) => publicIds.get(company) ?? []),
+        comAlerta: comAlerta === undefined ? undefined : alertBands[comAlerta],
       },
-      resposta: answer,
-      dias: afterDays,
-      guardadaPor: savedBy,
-      guardadaEm: savedAt.toISOString(),
     })),
     comCienciaParaTodas: companies.flatMap(({ public_id, name, acknowledges }) =>
       acknowledges ? { idEmpresa: public_id, empresa: name } : [],

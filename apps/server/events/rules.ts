@@ -1,5 +1,6 @@
 import type { testAnswerRule } from '@vigia/contract/answer-rules'
-import { type AnswerRuleAnswer, answerRuleMax, type purposes } from '@vigia/contract/codes'
+import { type AnswerRuleAnswer, answerRuleMax } from '@vigia/contract/codes'
+import type { AnswerRuleForm } from '@vigia/contract/forms'
 import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { finalStatuses } from '@vigia/dfe/families/lookup'
 import { confirmacao, desconhecimento, nfe } from '@vigia/dfe/families/nfe'
@@ -13,45 +14,34 @@ import { recipient } from './subjects.ts'
 // To which notes a Ciência leaves without a person: docs/decisions/0045-answer-rules.md. What a rule says of a note depends on the note and on
 // what is here of its issuer, never on when it is asked; so it is asked again before an event leaves.
 
-/** To which notes a rule applies; what is absent does not matter. Amounts in reais. */
-export interface AnswerConditions {
-  companies?: number[]
-  /** Bases of CNPJ, and CPF. */
-  issuers?: string[]
-  /** Whether no earlier document of the same base is here. */
-  isNew?: boolean
-  /** An open alert of this band or a graver one, as `alert` keeps them. */
-  band?: number
-  from?: number
-  to?: number
-  /** tpNF: 0 entrada, 1 saída of the issuer. */
-  operation?: '0' | '1'
-  /** finNFe; never of a summary. */
-  purposes?: (typeof purposes)[number][]
-  /** At least one item has one of them; never of a summary. */
-  cfops?: string[]
+/** To which notes a rule applies, as it is kept: under the names of the contract, companies and bands of alerts by their numbers. */
+export interface AnswerConditions
+  extends Omit<z.output<typeof AnswerRuleForm>['condicoes'], 'idsEmpresa' | 'comAlerta'> {
+  empresas?: number[] | undefined
+  /** An open alert of this band or a graver one. */
+  comAlerta?: number | undefined
 }
 
 export interface AnswerRuleDraft {
-  name: string
-  active: boolean
-  conditions: AnswerConditions
-  answer: AnswerRuleAnswer
+  nome: string
+  ativa: boolean
+  condicoes: AnswerConditions
+  resposta: AnswerRuleAnswer
   /** Only for `ciencia-apos`. */
-  afterDays: number | null
+  dias: number | null
 }
 
 export interface AnswerRule extends AnswerRuleDraft {
   id: bigint
   /** Null: somebody who has no account any more. */
-  savedBy: string | null
-  savedAt: Date
+  guardadaPor: string | null
+  guardadaEm: Date
 }
 
 export async function readAnswerRules({ db }: WithDatabase, workspaceId: number): Promise<AnswerRule[]> {
   const { rows } = await sql<AnswerRule>`
-    select id, name, active, answer, after_days as "afterDays", conditions, saved_at as "savedAt",
-           ${nameOfAuthor(workspaceId, 'answer_rule.saved_by')} as "savedBy"
+    select id, name as nome, active as ativa, answer as resposta, after_days as dias, conditions as condicoes, saved_at as "guardadaEm",
+           ${nameOfAuthor(workspaceId, 'answer_rule.saved_by')} as "guardadaPor"
       from answer_rule where workspace_id = ${workspaceId} order by position, id`.execute(db)
   return rows
 }
@@ -62,7 +52,7 @@ export function decide(
   rules: readonly AnswerRuleDraft[],
   switched: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
-  const active = rules.flatMap((rule, at) => (rule.active ? [{ rule, at }] : []))
+  const active = rules.flatMap((rule, at) => (rule.ativa ? [{ rule, at }] : []))
   if (active.length === 0) return sql`select -1 as rule, ${switched} as leaves`
   const which = active.map(({ rule, at }) => sql`when ${fits(workspaceId, rule)} then ${at}::int`)
   const leaves = active.map(({ rule, at }) => sql`when ${at}::int then ${leavesBy(rule)}`)
@@ -85,31 +75,31 @@ export function suggestedBy(answer: AnswerRuleAnswer): number | null {
   return answer === 'sugerir-confirmacao' ? confirmacao : answer === 'preparar-desconhecimento' ? desconhecimento : null
 }
 
-function leavesBy({ answer, afterDays }: AnswerRuleDraft): RawBuilder<unknown> {
-  if (!sends(answer)) return sql`false`
-  return answer === 'ciencia' ? sql`true` : sql`(d.authorized_at + ${afterDays}::int * interval '1 day' <= now())`
+function leavesBy({ resposta, dias }: AnswerRuleDraft): RawBuilder<unknown> {
+  if (!sends(resposta)) return sql`false`
+  return resposta === 'ciencia' ? sql`true` : sql`(d.authorized_at + ${dias}::int * interval '1 day' <= now())`
 }
 
-function fits(workspaceId: number, { conditions: of, answer }: AnswerRuleDraft): RawBuilder<unknown> {
+function fits(workspaceId: number, { condicoes, resposta }: AnswerRuleDraft): RawBuilder<unknown> {
   const ofCopies = (condition: RawBuilder<unknown>) => sql`exists (
     select from document x left join document_facts f on f.workspace_id = ${workspaceId} and f.document_id = x.id
      where x.workspace_id = ${workspaceId} and x.chave = d.chave and ${condition})`
-  const { companies, issuers, isNew, band, from, to, operation, purposes, cfops } = of
+  const { empresas, emitentes, emitenteNovo, comAlerta, valorDe, valorAte, operacao, finalidades, cfops } = condicoes
   // A rule that leaves the note to a person holds it back while nobody can know whether it fits.
   const isRead = (value: RawBuilder<unknown>, condition: RawBuilder<unknown>) =>
-    answer === 'perguntar'
+    resposta === 'perguntar'
       ? sql`(${ofCopies(condition)} or not ${ofCopies(sql`${value} is not null`)})`
       : ofCopies(condition)
   const conditions = [
-    ...(companies ? [sql`d.company_id = any (${companies}::int[])`] : []),
-    ...(issuers ? [sql`${taxBase('s')} = any (${issuers}::text[])`] : []),
-    ...(band === undefined ? [] : [isRead(sql`x.judged_at`, sql`x.alert_band >= ${band}::int`)]),
-    ...(from === undefined ? [] : [sql`d.amount >= ${from}::numeric`]),
-    ...(to === undefined ? [] : [sql`d.amount <= ${to}::numeric`]),
-    ...(operation === undefined ? [] : [isRead(operationOf, sql`${operationOf} = ${operation}::text`)]),
-    ...(purposes ? [isRead(sql`f.purpose`, sql`f.purpose = any (${purposes}::int[])`)] : []),
+    ...(empresas ? [sql`d.company_id = any (${empresas}::int[])`] : []),
+    ...(emitentes ? [sql`${taxBase('s')} = any (${emitentes}::text[])`] : []),
+    ...(comAlerta === undefined ? [] : [isRead(sql`x.judged_at`, sql`x.alert_band >= ${comAlerta}::int`)]),
+    ...(valorDe === undefined ? [] : [sql`d.amount >= ${valorDe}::numeric`]),
+    ...(valorAte === undefined ? [] : [sql`d.amount <= ${valorAte}::numeric`]),
+    ...(operacao === undefined ? [] : [isRead(operationOf, sql`${operationOf} = ${operacao}::text`)]),
+    ...(finalidades ? [isRead(sql`f.purpose`, sql`f.purpose = any (${finalidades}::int[])`)] : []),
     ...(cfops ? [isRead(cfopsOf, sql`${cfopsOf} ?| ${cfops}::text[]`)] : []),
-    ...(isNew === undefined ? [] : [isNew ? sql`not ${isKnown(workspaceId)}` : isKnown(workspaceId)]),
+    ...(emitenteNovo === undefined ? [] : [emitenteNovo ? sql`not ${isKnown(workspaceId)}` : isKnown(workspaceId)]),
   ]
   return conditions.length > 0 ? sql`(${sql.join(conditions, sql` and `)})` : sql`true`
 }
@@ -125,9 +115,9 @@ const isKnown = (workspaceId: number) => sql`exists (
    where o.workspace_id = ${workspaceId} and o.tax_id >= ${taxBase('s')} and o.tax_id < ${taxBase('s')} || 'a' and ${taxBase('o')} = ${taxBase('s')}
      and e.type = d.type and e.status <> all (${finalStatuses}::int[]) and e.chave <> d.chave and (e.issued_at, e.chave) < (d.issued_at, d.chave))`
 
-export function reasonOf({ name, savedBy, savedAt }: Pick<AnswerRule, 'name' | 'savedBy' | 'savedAt'>): string {
-  const by = savedBy === null ? '' : ` por ${savedBy}`
-  return `Ciência pela regra “${name}”, guardada em ${formatBrasiliaMoment(savedAt)}${by}.`
+export function reasonOf({ nome, guardadaPor, guardadaEm }: AnswerRule): string {
+  const by = guardadaPor === null ? '' : ` por ${guardadaPor}`
+  return `Ciência pela regra “${nome}”, guardada em ${formatBrasiliaMoment(guardadaEm)}${by}.`
 }
 
 /** Decision about a note: index of its rule (-1: switch of its company), and whether a Ciência leaves. */
@@ -184,13 +174,13 @@ export async function testAnswerRules(
   return rows[0]!
 }
 
-const nameOf = ({ answer, afterDays }: Pick<AnswerRuleDraft, 'answer' | 'afterDays'>) => `${answer} ${afterDays ?? ''}`
-const ofSwitch = nameOf({ answer: 'ciencia', afterDays: null })
-const suggesting = (['sugerir-confirmacao', 'preparar-desconhecimento'] as const).map((answer) =>
-  nameOf({ answer, afterDays: null }),
+const nameOf = ({ resposta, dias }: Pick<AnswerRuleDraft, 'resposta' | 'dias'>) => `${resposta} ${dias ?? ''}`
+const ofSwitch = nameOf({ resposta: 'ciencia', dias: null })
+const suggesting = (['sugerir-confirmacao', 'preparar-desconhecimento'] as const).map((resposta) =>
+  nameOf({ resposta, dias: null }),
 )
 
 // As if every wait were over.
 function waited(rules: readonly AnswerRuleDraft[]): AnswerRuleDraft[] {
-  return rules.map((rule) => (rule.answer === 'ciencia-apos' ? { ...rule, answer: 'ciencia', afterDays: null } : rule))
+  return rules.map((rule) => (rule.resposta === 'ciencia-apos' ? { ...rule, resposta: 'ciencia', dias: null } : rule))
 }

@@ -4,7 +4,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { familyById } from '@vigia/dfe/families/lookup'
 import { readReceived } from '@vigia/dfe/read'
-import { SefazError } from '@vigia/sefaz/error'
+import type { SefazError } from '@vigia/sefaz/error'
 import { processedEvent, signCteEvent } from '@vigia/sefaz/events'
 import fc from 'fast-check'
 import { type RawBuilder, sql } from 'kysely'
@@ -15,16 +15,14 @@ import { createDatabase, onOneServer } from '../../../tests/support/database.ts'
 import { verifyWithXmlCrypto } from '../../../tests/support/judges.ts'
 import { runs } from '../../../tests/support/seed.ts'
 import { showOnly, toldOf } from '../companies/testing.ts'
-import { arrive, chaveOf, evento, resNFe } from '../documents/testing.ts'
+import { arrive, chaveOf, resNFe } from '../documents/testing.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
-import { prepareInstallation } from '../platform/installation.ts'
 import { authorityFile, testSigner } from '../platform/signer/testing.ts'
 import { newWorkspace } from '../platform/testing.ts'
 import { noteFailure } from '../sefaz/circuit.ts'
 import { manifestationAnnouncements } from './announcements.ts'
 import { acknowledgePending, certificateFollowers } from './ciencia.ts'
-import { hold, release } from './hold.ts'
 import { decideAnswer, decideSilence } from './outcome.ts'
 import type { Said } from './protocols/protocol.ts'
 import { type Batch, claimBatch, kindsOfTurn, type ReadyEvent, turn as turnOfEvents } from './queue.ts'
@@ -427,30 +425,6 @@ describe('what is signed', () => {
     await makeDue()
     expect((await turn(135)).events[0]!.signed.xml).toBe(second[0]!.signed.xml)
   })
-
-  test('was too early for the authority leaves as it is, and is in time then', async () => {
-    await summaries(1)
-    await ask('nfe', 1)
-    const { events: first } = await turn(578)
-    expect(await only()).toMatchObject({ state: 'waiting', failures: 1 })
-    await giveCertificate(ctx, office, author, newCertificate('nova'))
-    await makeDue()
-    expect((await turn(135)).events[0]!.signed.xml).toBe(first[0]!.signed.xml)
-  })
-
-  test('is settled without an answer of an earlier try beside it', async () => {
-    const other = await newOffice(ctx)
-    await subscribe(office, other)
-    await summaries(1)
-    await summaries(1, other)
-    await ask('nfe', 1)
-    await turn(108)
-    await ask('nfe', 1, { of: other })
-    await turn(135)
-    await makeDue()
-    expect(await prepareBatch(ctx, await claim())).toBeNull()
-    expect((await rows())[0]).toMatchObject({ state: 'registered', c_stat: null, x_motivo: null, protocol })
-  })
 })
 
 test('of an answer that is registered and one that waits the latter will be the last, whatever the clocks say', async () => {
@@ -482,16 +456,6 @@ describe('an answer that somebody registered elsewhere', () => {
     const { events } = await turn(135, null, daysAgo(-1))
     expect(events[0]!.signed.nSeqEvento).toBe(2)
     expect(await documentsOf()).toEqual([{ status: 6, event_code: 210200 }])
-  })
-
-  test('is ours when it was held meanwhile: it may have left already', async () => {
-    await summaries(1)
-    await ask('nfe', 2)
-    await prepareInstallation(database.url, 'simulado')
-    await hold(ctx, 'O sistema voltou de uma cópia de segurança.')
-    await release(ctx)
-    expect((await turn(573)).registered).toBe(true)
-    expect(await only()).toMatchObject({ state: 'registered', sequence: 1 })
   })
 
   test('twice, as often as is admitted, is told as in doubt, counts as answered, and another answer may follow', async () => {
@@ -602,28 +566,15 @@ describe('what the authority did not tell for a day', () => {
     await makeDue()
     expect(await claimBatch(ctx)).toBeNull()
     expect(await announced()).toMatchObject([{ kind: 'alert', header: 'Manifestação sem confirmação da SEFAZ' }])
+    await ask('nfe', 3)
+    await expect(again(210200, 1)).rejects.toThrow(/tomaria o lugar/)
+    await change(sql`state = 'rejected' where tp_evento = 210220`)
     expect(await again(210200, 1)).toMatchObject({ situacao: 'enviando' })
     const { events } = await turn(573)
     sentAgain = 1
     expect(events[0]!.signed.xml).toBe(signed_xml)
     expect(await only()).toMatchObject({ state: 'registered', message: expect.stringMatching(/tinha se perdido/) })
     expect(await documentsOf()).toEqual([{ status: 6, event_code: 210200 }])
-  })
-
-  test('leaves as the same bytes, too, when it is asked for once more', async () => {
-    await untold()
-    const { signed_xml } = await only()
-    expect(await ask('nfe', 2, { justification: 'pedida uma segunda vez' })).toMatchObject([{ situacao: 'enviando' }])
-    const { events } = await turn(135)
-    sentAgain = 1
-    expect(events[0]!.signed.xml).toBe(signed_xml)
-    expect(await rows()).toHaveLength(1)
-  })
-
-  test('is not sent again after another answer', async () => {
-    await untold()
-    await ask('nfe', 3)
-    await expect(again(210200, 1)).rejects.toThrow(/tomaria o lugar/)
   })
 
   test('is looked at once more when nobody asked meanwhile, because the program was off', async () => {
@@ -637,77 +588,31 @@ describe('what the authority did not tell for a day', () => {
 })
 
 describe('what has waited too long', () => {
-  test('is not sent about a document that was cancelled meanwhile', async () => {
-    await summaries(1)
-    await ask('nfe', 2)
-    await store(ctx, office, 'nfe', [arrive(9, evento(110111, { at: daysAgo(1) }))])
-    expect(await prepareBatch(ctx, await claim())).toBeNull()
-    expect(await only()).toMatchObject({
-      state: 'rejected',
-      signed_xml: null,
-      message: 'O documento foi cancelado antes do envio: nada foi enviado.',
-    })
-  })
+  const ofCompany = (set: { acknowledges_since?: Date | null; archived_at?: Date | null }) =>
+    inWorkspace(ctx, office.workspaceId, ({ db }) => db.updateTable('company').set(set).execute())
+  const acknowledge = () => acknowledgePending(ctx, office.workspaceId, office.companyId)
 
-  test('and certainly never left is looked at once more, also after it was tried', async () => {
+  test.each([
+    ['its switch is off', /desligada/, () => ofCompany({ acknowledges_since: null })],
+    ['its company is archived', /arquivada/, () => ofCompany({ archived_at: new Date() })],
+    ['its notes are hidden', /ocultadas/, () => showOnly(ctx.db, office.workspaceId, { nfe: 511 & ~2 })],
+  ])('and nobody asked for is not sent when %s, nor wanted anew', async (_, message, happen) => {
     await summaries(1)
-    await ask('nfe', 2)
-    await turn(null, new SefazError('unreached', { detail: 'ECONNREFUSED' }))
-    expect(await only()).toMatchObject({ state: 'waiting', sent_at: null, failures: 1 })
-    await makeDue()
-    await store(ctx, office, 'nfe', [arrive(9, evento(110111, { at: daysAgo(1) }))])
-    expect(await prepareBatch(ctx, await claim())).toBeNull()
-    expect(await only()).toMatchObject({ state: 'rejected' })
-  })
-
-  test('stays unknown when an earlier sending may have arrived', async () => {
-    await summaries(1)
-    await ask('nfe', 2)
-    await turn(null)
-    await makeDue()
-    await turn(null, new SefazError('unreached', { detail: 'ECONNREFUSED' }))
-    expect(await only()).toMatchObject({ state: 'sending' })
-  })
-
-  test('is not sent when the company does not show the notes that it receives any more', async () => {
-    await summaries(1)
-    await inWorkspace(ctx, office.workspaceId, ({ db }) =>
-      db.updateTable('company').set({ acknowledges_since: new Date() }).execute(),
-    )
-    expect(await acknowledgePending(ctx, office.workspaceId, office.companyId)).toBe(1)
-    await showOnly(ctx.db, office.workspaceId, { nfe: 511 & ~2 })
-    expect(await prepareBatch(ctx, await claim())).toBeNull()
-    expect(await only()).toMatchObject({ state: 'rejected', message: expect.stringMatching(/ocultadas/) })
-  })
-
-  test('is not sent when the company was archived, nor wanted while it is', async () => {
-    const set = (change: { acknowledges_since?: Date; archived_at?: Date | null }) =>
-      inWorkspace(ctx, office.workspaceId, ({ db }) => db.updateTable('company').set(change).execute())
-    const acknowledge = () => acknowledgePending(ctx, office.workspaceId, office.companyId)
-    await summaries(1)
-    await set({ acknowledges_since: new Date(), archived_at: new Date() })
-    expect(await acknowledge()).toBe(0)
-    await set({ archived_at: null })
+    await ofCompany({ acknowledges_since: new Date() })
     expect(await acknowledge()).toBe(1)
-    await set({ archived_at: new Date() })
+    await happen()
     expect(await prepareBatch(ctx, await claim())).toBeNull()
-    expect(await only()).toMatchObject({ state: 'rejected', message: expect.stringMatching(/arquivada/) })
+    expect(await only()).toMatchObject({ state: 'rejected', message: expect.stringMatching(message) })
+    expect(await acknowledge()).toBe(0)
   })
 
-  test('is not sent when the switch that wanted it was turned off, and is when it is on again', async () => {
-    const turn = (since: Date | null) =>
-      inWorkspace(ctx, office.workspaceId, ({ db }) =>
-        db.updateTable('company').set({ acknowledges_since: since }).execute(),
-      )
-    const acknowledge = () => acknowledgePending(ctx, office.workspaceId, office.companyId)
+  test('comes back when its switch is on again', async () => {
     await summaries(1)
-    await turn(new Date())
-    expect(await acknowledge()).toBe(1)
-    await turn(null)
-    expect(await prepareBatch(ctx, await claim())).toBeNull()
-    expect(await only()).toMatchObject({ state: 'rejected', message: expect.stringMatching(/desligada/) })
-    expect(await acknowledge()).toBe(0)
-    await turn(new Date())
+    await ofCompany({ acknowledges_since: new Date() })
+    await acknowledge()
+    await ofCompany({ acknowledges_since: null })
+    await prepareBatch(ctx, await claim())
+    await ofCompany({ acknowledges_since: new Date() })
     expect(await acknowledge()).toBe(1)
     expect((await ready()).ready).toHaveLength(1)
   })
@@ -762,16 +667,6 @@ describe('what is answered', () => {
     expect(await only()).toMatchObject({ state: 'registered', c_stat: 573, protocol, signed_xml })
     expect((await only()).message).toMatch(/tinha se perdido/)
     expect(await documentsOf()).toEqual([{ status: 8, event_code: 210210 }])
-  })
-
-  test('a rejection is told and never repeated by itself', async () => {
-    await summaries(1)
-    await ask('nfe', 1)
-    expect((await turn(596)).registered).toBe(false)
-    expect(await only()).toMatchObject({ state: 'rejected', c_stat: 596 })
-    await makeDue()
-    expect(await claimBatch(ctx)).toBeNull()
-    expect(await documentsOf()).toEqual([{ status: 1, event_code: 0 }])
   })
 
   test('misuse stops every event of the author, of all workspaces, also those that come during the hour', async () => {
@@ -960,20 +855,7 @@ describe('what the authority said', () => {
     ])
   })
 
-  test('of a refusal is told with where its reason is', async () => {
-    await summaries(1)
-    await ask('nfe', 1)
-    await turn(596)
-    expect(await told()).toMatchObject([
-      {
-        kind: 'error',
-        header: 'Manifestação recusada',
-        body: expect.stringMatching(/^1 evento foi recusado .* o motivo está no painel/),
-      },
-    ])
-  })
-
-  test('of a refusal leads to the document, of several to their list', async () => {
+  test('of a refusal is told and leads to the document, of several to their list', async () => {
     const happened = async () => {
       const { rows } = await inWorkspace(ctx, office.workspaceId, ({ db }) =>
         sql<{
@@ -987,19 +869,19 @@ describe('what the authority said', () => {
     await summaries(1)
     await ask('nfe', 1)
     const { events } = await turn(596)
+    expect(await told()).toMatchObject([
+      {
+        kind: 'error',
+        header: 'Manifestação recusada',
+        body: expect.stringMatching(/^1 evento foi recusado .* o motivo está no painel/),
+      },
+    ])
     const one = await happened()
     const { chave } = events[0]!.signed
     expect(linkOf(one)).toBe(`/notas-fiscais?empresa=e&periodo=todos&busca=${chave}`)
     const another = { ...one, payload: { registered: 3, refused: 1, chaves: ['3526101122233300018157001'] } }
     expect(linkOf(one, another)).toBe('/notas-fiscais?empresa=e&periodo=todos')
     expect(linkOf({ ...one, payload: { registered: 3, refused: 0 } })).toBeUndefined()
-  })
-
-  test('of what is not settled yet is not told', async () => {
-    await summaries(1)
-    await ask('nfe', 1)
-    await turn(null)
-    expect(await told()).toEqual([])
   })
 })
 

@@ -72,13 +72,27 @@ async function begin(tpEvento: number): Promise<Row[]> {
   second = { ...testSession(office.workspaceId, id), accountName: 'Bruno Lima' }
   const notes = states.map((_, at) => arrive(at + 1, nfeProc({ number: at + 1, issuedAt: daysAgo(2) })))
   await store(ctx, office, 'nfe', notes)
-  await inside(({ db }) =>
-    sql`
-      insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, state, justification, why, requested_by, next_at)
-      select workspace_id, company_id, id, 0, ${author}, chave, ${tpEvento}, 1, 'waiting', 'a pedido', 'Pedida por Ana Souza.', ${office.session.accountId},
-             case when number = ${states.indexOf('sending') + 1} then now() else now() + interval '1 hour' end
-        from document where workspace_id = ${office.workspaceId} order by number`.execute(db),
-  )
+  await inside(async ({ db }) => {
+    const documents = await db.selectFrom('document').select(['id', 'chave']).orderBy('number').execute()
+    const { workspaceId, companyId, session } = office
+    const common = {
+      workspace_id: workspaceId,
+      company_id: companyId,
+      type: 0,
+      cnpj: author,
+      tp_evento: tpEvento,
+      sequence: 1,
+    }
+    const by = { justification: 'a pedido', why: 'Pedida por Ana Souza.', requested_by: session.accountId }
+    for (const [at, { id, chave }] of documents.entries()) {
+      // Only one of them is signed now.
+      const next_at = new Date(Date.now() + (states[at] === 'sending' ? -1_000 : 3_600_000))
+      await db
+        .insertInto('outgoing_event')
+        .values({ ...common, ...by, document_id: id, chave, next_at })
+        .execute()
+    }
+  })
   await prepareBatch(ctx, (await claimBatch(ctx))!)
   const [asked, , held, sending, ...ended] = await readRows()
   await change(sql`next_at = now(), lease_by = null, lease_until = null`)
@@ -153,6 +167,7 @@ const beforeSending = `
   it is registered by another program     -         registered   registered  -            -           -         -
   it needs two people now                 -         asked        asked       -            -           -         -
   the authority was silent for a day      -         sending      sending     unconfirmed  -           -         -
+  no certificate for a day                -         -            -           unconfirmed  -           -         -
   our process fails                       -         -            -           -            -           -         -
   the lease does not last for a response  -         -            sending     -            -           -         -
 `
@@ -195,6 +210,7 @@ const happenings: Record<string, (rows: Row[]) => Promise<unknown>> = {
   'it is registered by another program': registeredElsewhere,
   'it needs two people now': needTwo,
   'the authority was silent for a day': silentForADay,
+  'no certificate for a day': noCertificateForADay,
   'our process fails': fail,
   'the lease does not last for a response': releaseReady,
   '135: registered': () => answer(135),
@@ -263,6 +279,15 @@ async function changed(rows: Row[], set: RawBuilder<unknown>): Promise<void> {
 async function withoutCertificate(): Promise<void> {
   await inside(({ db }) => sql`update certificate set replaced_at = now()`.execute(db))
   expect((await prepare()).ready).toEqual([])
+}
+
+async function noCertificateForADay(): Promise<void> {
+  await change(
+    sql`failures = 0, sent_at = now() - interval '25 hours' where signed_xml is not null and state = 'sending'`,
+  )
+  await withoutCertificate()
+  await change(sql`next_at = now() where state in ('waiting', 'sending')`)
+  await prepare()
 }
 
 async function registeredElsewhere(): Promise<void> {

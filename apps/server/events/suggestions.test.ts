@@ -164,7 +164,7 @@ test('a rule is saved though its marks cannot be written, and the hourly review 
     )
   await save({ resposta: 'sugerir-confirmacao', condicoes: { emitentes: [other] } })
   // No condition that a statement can look for.
-  await setConditions('{"companies": ["x"]}')
+  await setConditions('{"empresas": ["x"]}')
   const rule = await save({ resposta: 'perguntar', condicoes: { emitentes: [other] } })
   await save({ idRegra: rule, resposta: 'perguntar', ativa: false })
   await setConditions('{}')

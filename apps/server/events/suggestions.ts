@@ -54,9 +54,9 @@ async function writeSuggestions({ db }: WithDatabase, workspaceId: number): Prom
     await setDerived({ db }, workspaceId, ['suggestion'], changed.slice(at, at + writtenAtOnce))
 }
 
-function suggestionOf({ id, name, active, answer }: AnswerRule): Suggestion | null {
-  const tpEvento = active ? suggestedBy(answer) : null
-  return tpEvento === null ? null : { tpEvento, ruleId: String(id), rule: name }
+function suggestionOf({ id, nome, ativa, resposta }: AnswerRule): Suggestion | null {
+  const tpEvento = ativa ? suggestedBy(resposta) : null
+  return tpEvento === null ? null : { tpEvento, ruleId: String(id), rule: nome }
 }
 
 // Neither answered nor cancelled, as the status of the note tells, and the deadline of its own day lasts. A Ciência is never due longer than the answer.

@@ -5,8 +5,8 @@ import { sql } from 'kysely'
 import { recordAudit } from '../accounts/audit/audit.ts'
 import { readHiding, shownConditions } from '../companies/switches.ts'
 import { liftVersions } from '../documents/changes.ts'
-import { readAnswerRules, sends } from '../events/rules.ts'
 import { findHold, hold, release } from '../events/hold.ts'
+import { readAnswerRules, sends } from '../events/rules.ts'
 import { queueDeliveries } from '../notifications/webhooks/webhooks.ts'
 import type { WithDatabase } from '../platform/context.ts'
 import { asOperator, inCapture, inWorkspace } from '../platform/database.ts'
@@ -52,7 +52,7 @@ export async function listHeld(ctx: WithDatabase): Promise<{
   let rules = 0
   for (const workspaceId of await listWorkspaces(ctx)) {
     const sending = await inWorkspace(ctx, workspaceId, (ctx) => readAnswerRules(ctx, workspaceId))
-    rules += sending.filter(({ active, answer }) => active && sends(answer)).length
+    rules += sending.filter(({ ativa, resposta }) => ativa && sends(resposta)).length
     const { rows } = await inWorkspace(ctx, workspaceId, ({ db }) =>
       sql<Pick<HeldCompany, 'name' | 'cnpj' | 'acknowledgesSince'> & { id: number }>`
         select id, name, cnpj, acknowledges_since as "acknowledgesSince" from company

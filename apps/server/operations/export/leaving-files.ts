@@ -246,9 +246,9 @@ async function readSettings({ db }: WithDatabase, workspaceId: number) {
      where workspace_id = ${workspaceId} order by kept_at`.execute(db)
   // The conditions are those of events/rules.ts.
   const { rows: rules } = await sql<{ empresas: number[] | null }>`
-    select name as nome, active as ativa, answer as resposta, after_days as dias, conditions -> 'companies' as empresas,
-           coalesce(nullif(conditions -> 'issuers', 'null'), '"todos"') as emitentes, conditions -> 'isNew' as "emitenteNovo",
-           conditions -> 'band' as "comAlerta", conditions -> 'from' as "valorDe", conditions -> 'to' as "valorAte", saved_at as "guardadaEm"
+    select name as nome, active as ativa, answer as resposta, after_days as dias, conditions -> 'empresas' as empresas,
+           coalesce(nullif(conditions -> 'emitentes', 'null'), '"todos"') as emitentes, conditions -> 'emitenteNovo' as "emitenteNovo",
+           conditions -> 'comAlerta' as "comAlerta", conditions -> 'valorDe' as "valorDe", conditions -> 'valorAte' as "valorAte", saved_at as "guardadaEm"
       from answer_rule where workspace_id = ${workspaceId} order by position`.execute(db)
   const { rows: webhooks } = await sql<{ empresas: number[] | null }>`
     select url, kinds as tipos, company_ids as empresas, created_at as "criadoEm", paused_at as "pausadoEm" from webhook
