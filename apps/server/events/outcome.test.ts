@@ -175,10 +175,4 @@ describe('silence', () => {
       /^O serviço da SEFAZ respondeu com erro/,
     )
   })
-
-  test('because of a certificate is told as such', () => {
-    const { message, waitHours } = decideSilence(event, new SefazError('forbidden'))
-    expect(message).toMatch(/certificado/)
-    expect(waitHours).toBe(0.5)
-  })
 })

@@ -64,9 +64,9 @@ const comesBefore = sql`e.workspace_id = o.workspace_id and e.company_id = o.com
 // `b` is an event for which the authority blocked its author.
 const blocksAuthor = sql`(b.state in ('waiting', 'sending') and b.c_stat in (656, 678) and b.next_at > now())`
 
-export const turn = sql`o.requested_by is null, o.next_at, o.id`
-/** Events that a person requested, and the others, in the words of the index of what is due: it does not find them by `is not null`. */
-export const kindsOfTurn = [sql`(o.requested_by is null) is false`, sql`(o.requested_by is null) is true`]
+const turn = sql`o.requested_by is null, o.next_at, o.id`
+// Events that a person requested, and the others, in the words of the index of what is due: it does not find them by `is not null`.
+const kindsOfTurn = [sql`(o.requested_by is null) is false`, sql`(o.requested_by is null) is true`]
 // Unknown although there was a response: it was in a lote that was rejected as a whole.
 const leavesAlone = sql`(o.state = 'sending' and o.c_stat is not null)`
 

@@ -127,13 +127,6 @@ describe('a request', () => {
     expect(await rows()).toHaveLength(1)
   })
 
-  test('of many at once is placed once', async () => {
-    await store(ctx, office, 'nfe', [summary(1), summary(2)])
-    const ids = await nfeIds(1, 2)
-    await Promise.all(Array.from({ length: 8 }, () => ask('nfe', 1, ids)))
-    expect(await rows()).toHaveLength(2)
-  })
-
   test('that comes again because its answer was lost is the same wish; what is registered is not asked for twice', async () => {
     await store(ctx, office, 'nfe', [note(1)])
     const ids = await nfeIds(1)

@@ -19,13 +19,12 @@ import { arrive, chaveOf, resNFe } from '../documents/testing.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { authorityFile, testSigner } from '../platform/signer/testing.ts'
-import { newWorkspace } from '../platform/testing.ts'
 import { noteFailure } from '../sefaz/circuit.ts'
 import { manifestationAnnouncements } from './announcements.ts'
 import { acknowledgePending, certificateFollowers } from './ciencia.ts'
 import { decideAnswer, decideSilence } from './outcome.ts'
 import type { Said } from './protocols/protocol.ts'
-import { type Batch, claimBatch, kindsOfTurn, type ReadyEvent, turn as turnOfEvents } from './queue.ts'
+import { type Batch, claimBatch, type ReadyEvent } from './queue.ts'
 import { requestAgain, requestEvents } from './request.ts'
 import { sendBatch, startEventWorker } from './send.ts'
 import { type Settled, settle, writeAnswers } from './settle.ts'
@@ -245,60 +244,6 @@ describe('a claim', () => {
     expect((await claim()).events.at(-1)?.id).toBe(ids.at(-1))
   })
 
-  // The plan of a cluster does not show it.
-  onOneServer('finds each kind by the index of what is due', async () => {
-    await inCapture(ctx, async ({ db }) => {
-      await sql`set local enable_seqscan = off`.execute(db)
-      for (const [index, kind] of kindsOfTurn.entries()) {
-        const { rows } = await sql<{ 'QUERY PLAN': string }>`
-          explain select id from outgoing_event o
-           where ${kind} and o.state in ('waiting', 'sending') and o.next_at <= now() order by ${turnOfEvents} limit 1`.execute(
-          db,
-        )
-        const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
-        expect(plan).toContain(`Index Cond: (((requested_by IS NULL) = ${index === 1}) AND (next_at <= now()))`)
-        expect(plan).not.toContain('Sort')
-      }
-    })
-  })
-
-  test('serves first who has the fewest batches under way, people before switches', async () => {
-    // Three companies of one workspace, one of another, and one automatic event of a third.
-    const [large, small, automatic] = [
-      await newWorkspace(ctx.db),
-      await newWorkspace(ctx.db),
-      await newWorkspace(ctx.db),
-    ]
-    const events = [1, 2, 3, 4, 5].map((n) => [n < 4 ? large : n === 4 ? small : automatic, n])
-    await owner.query(
-      `with c as (insert into company (workspace_id, cnpj, name, search, uf)
-                  select w, lpad(n::text, 14, '0'), 'X', 'x', 35 from unnest($1::int[], $2::int[]) e (w, n) returning workspace_id, id, cnpj)
-       insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, why, requested_by)
-       select workspace_id, id, 1, 0, cnpj, lpad(cnpj, 44, '0'), 210200, 1, 'x', case when cnpj::bigint < 5 then 1 end from c order by cnpj returning 1`,
-      [events.map(([workspaceId]) => workspaceId), events.map(([, number]) => number)],
-    )
-    const order = []
-    for (let batch = await claimBatch(ctx); batch; batch = await claimBatch(ctx)) order.push(batch.workspaceId)
-    expect(order).toEqual([large, small, large, large, automatic])
-  })
-
-  test('passes over a row that somebody else holds', async () => {
-    const other = await newOffice(ctx, { cnpj: '11222333000181' })
-    await summaries(1)
-    await store(ctx, other, 'nfe', [arrive(1, resNFe({ issuedAt: daysAgo(2) }))], '11222333000181')
-    await ask('nfe', 1)
-    await ask('nfe', 1, { of: other })
-    const [first, second] = await rows()
-    await owner.query('begin')
-    await owner.query('select 1 from outgoing_event where workspace_id = $1 and id = $2 for update', [
-      office.workspaceId,
-      String(first!.id),
-    ])
-    const batch = await claimBatch(ctx)
-    await owner.query('rollback')
-    expect(batch?.events.map(({ id }) => id)).toEqual([second!.id])
-  })
-
   test('takes alone what was in a lote that was rejected as a whole and may be registered', async () => {
     await summaries(4)
     await ask('nfe', 1)
@@ -396,21 +341,6 @@ describe('what is signed', () => {
       db.selectFrom('certificate_use').selectAll().execute(),
     )
     expect(uses).toMatchObject([{ service: 'NFeRecepcaoEvento4' }])
-  })
-
-  test('is not sent when another workspace of the CNPJ has registered it meanwhile', async () => {
-    const other = await newOffice(ctx)
-    await subscribe(office, other)
-    await summaries(1)
-    await summaries(1, other)
-    await ask('nfe', 1)
-    await ask('nfe', 1, { of: other })
-    await turn(135)
-    expect(await prepareBatch(ctx, await claim())).toBeNull()
-    expect((await rows()).map((row) => [row.state, row.protocol])).toEqual([
-      ['registered', protocol],
-      ['registered', protocol],
-    ])
   })
 
   test('and waits leaves with the certificate of the day; what may have arrived leaves as it is', async () => {
@@ -605,17 +535,6 @@ describe('what has waited too long', () => {
     expect(await only()).toMatchObject({ state: 'rejected', message: expect.stringMatching(message) })
     expect(await acknowledge()).toBe(0)
   })
-
-  test('comes back when its switch is on again', async () => {
-    await summaries(1)
-    await ofCompany({ acknowledges_since: new Date() })
-    await acknowledge()
-    await ofCompany({ acknowledges_since: null })
-    await prepareBatch(ctx, await claim())
-    await ofCompany({ acknowledges_since: new Date() })
-    expect(await acknowledge()).toBe(1)
-    expect((await ready()).ready).toHaveLength(1)
-  })
 })
 
 describe('what is answered', () => {
@@ -643,30 +562,6 @@ describe('what is answered', () => {
     )
     expect(kept).toEqual([{ nsu: expect.anything(), unread: false }])
     expect(readReceived(Buffer.from(`${events[0]!.signed.xml}`)).facts).toMatchObject({ chave: chaveOf() })
-  })
-
-  test('silence sends the same bytes again, later each time, until the authority says what it knows', async () => {
-    await summaries(1)
-    await ask('nfe', 1)
-    const { events: first } = await turn(null)
-    expect(await claimBatch(ctx)).toBeNull()
-    const { signed_xml, state, next_at, message } = await only()
-    expect({ state, message }).toEqual({ state: 'sending', message: expect.stringMatching(/uma vez só/) })
-    const minute = ctx.config.sefaz.hourMs / 60
-    expect(next_at.getTime() - Date.now()).toBeLessThanOrEqual(minute)
-    await makeDue()
-    await turn(null)
-    expect((await only()).next_at.getTime() - Date.now()).toBeGreaterThan(minute)
-    await makeDue()
-    // A service that is closed says nothing about what left before.
-    await turn(108)
-    expect(await only()).toMatchObject({ state: 'sending', signed_xml })
-    await makeDue()
-    const { events: last } = await turn(573)
-    expect(last[0]!.signed.xml).toBe(first[0]!.signed.xml)
-    expect(await only()).toMatchObject({ state: 'registered', c_stat: 573, protocol, signed_xml })
-    expect((await only()).message).toMatch(/tinha se perdido/)
-    expect(await documentsOf()).toEqual([{ status: 8, event_code: 210210 }])
   })
 
   test('misuse stops every event of the author, of all workspaces, also those that come during the hour', async () => {
@@ -869,6 +764,7 @@ describe('what the authority said', () => {
     await summaries(1)
     await ask('nfe', 1)
     const { events } = await turn(596)
+    const one = await happened()
     expect(await told()).toMatchObject([
       {
         kind: 'error',
@@ -876,7 +772,6 @@ describe('what the authority said', () => {
         body: expect.stringMatching(/^1 evento foi recusado .* o motivo está no painel/),
       },
     ])
-    const one = await happened()
     const { chave } = events[0]!.signed
     expect(linkOf(one)).toBe(`/notas-fiscais?empresa=e&periodo=todos&busca=${chave}`)
     const another = { ...one, payload: { registered: 3, refused: 1, chaves: ['3526101122233300018157001'] } }

@@ -297,6 +297,8 @@ async function registeredElsewhere(): Promise<void> {
   })
   await store(ctx, office, 'nfe', arrivals)
   await prepare()
+  const protocols = await inside(({ db }) => db.selectFrom('outgoing_event').select(['state', 'protocol']).execute())
+  expect(protocols.filter(({ protocol }) => protocol === `8912600000${confirmation}`)).toHaveLength(2)
 }
 
 async function needTwo(): Promise<void> {
