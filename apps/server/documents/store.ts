@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Context, WithDatabase } from '../platform/context.ts'
-import { type Service, serviceCodes } from '../platform/service.ts'
+import { type Place, serviceCodes } from '../platform/service.ts'
 import { type Arrival, isSameDocument, placeOf } from './arrival.ts'
 import {
   type Changes,
@@ -17,13 +17,6 @@ import { receivedContent } from './received/column.ts'
 import type { DisplayedStanding, EventClaim } from './standing.ts'
 
 // The tables of the projection: projection.ts decides, this file reads, writes and counts. Besides a rebuild nothing else writes them.
-
-/** Where documents are stored. */
-export interface Place {
-  workspaceId: number
-  companyId: number
-  service: Service
-}
 
 /** Adds receipts. Returns the new arrivals as stored; another document at a known position is stored beside the first. */
 export async function addReceipts(

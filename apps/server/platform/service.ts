@@ -7,6 +7,13 @@ export type Service = FamilyId
 
 export const services: readonly Service[] = families.map(({ id }) => id)
 
+/** Where documents are stored: one service of a company, in one workspace. */
+export interface Place {
+  workspaceId: number
+  companyId: number
+  service: Service
+}
+
 /** A service as tables and `TipoDFe` write it. */
 export type ServiceCode = number
 

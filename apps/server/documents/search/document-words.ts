@@ -1,9 +1,8 @@
 import { reachMax } from '@vigia/contract/documents'
 import { sql } from 'kysely'
 import type { Database } from '../../platform/context.ts'
-import { type ServiceCode, serviceCodes } from '../../platform/service.ts'
+import { type Place, type ServiceCode, serviceCodes } from '../../platform/service.ts'
 import type { Range } from '../list/filter.ts'
-import type { Place } from '../store.ts'
 
 // Documents by what is inside them: `document_words`.
 
