@@ -194,7 +194,9 @@ async function doRoutine(office: Call): Promise<void> {
   const { ids } = await office(selectDocuments, { query: { ...older, Ordem: 'data', Sentido: 'asc' } })
   await office(markChecked, { body: { idsDFe: ids, conferida: true } })
   await office(markDone, { body: { idsDFe: ids, marca: 'lancada', marcada: true } })
-  await office(manifestNfe, { body: { idsDFe: ids.slice(0, confirmadas), tipoManifestacao: 2, justificativa: recebida } })
+  await office(manifestNfe, {
+    body: { idsDFe: ids.slice(0, confirmadas), tipoManifestacao: 2, justificativa: recebida },
+  })
   const parcels = await office(selectInstallments, { query: { VencimentoAte: dayBefore(pagasAte) } })
   await office(markPaid, { body: { idsParcelas: parcels.idsParcelas, paga: true } })
 }
