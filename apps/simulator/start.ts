@@ -142,8 +142,11 @@ export async function start(options: SimulatorOptions): Promise<Simulator> {
     ca: certification.root,
     port: server.port,
     seed,
-    issueCertificate: async ({ sharedKey, ...holder }) =>
-      issuePfx(certification, holder, clock.now(), sharedKey ? await keptKey(directory, 'shared') : undefined),
+    issueCertificate: async ({ sharedKey, ...holder }) => {
+      const uf = companies.find(({ cnpj }) => cnpj === holder.cnpj)?.uf
+      const key = sharedKey ? await keptKey(directory, 'shared') : undefined
+      return issuePfx(certification, { uf, ...holder }, clock.now(), key)
+    },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   }
 }
