@@ -7,7 +7,7 @@ const ceilings: Record<string, number> = {
   'lines of server': 43_600,
   'lines of packages': 26_020,
   'lines of scripts': 3_715,
-  'lines of web': 32_125,
+  'lines of web': 32_220,
   'lines of tests and benches': 73_090,
   settings: 37,
   decisions: 53,

@@ -16,6 +16,11 @@ export function mayAs(role: MemberRole, atLeast: RouteDefinition['atLeast'] = 'a
   return atLeast === 'pessoa' || atLeast === 'leitura' || role === 'administrador' || role === atLeast
 }
 
+/** Whether a shared login may not make the call, because it changes something for the others who use the login. */
+export function refusesShared({ method, shared }: Pick<RouteDefinition, 'method' | 'shared'>): boolean {
+  return method !== 'GET' && !shared
+}
+
 /** A call of section 7 of the specification, described once for server and browser. */
 export interface RouteDefinition {
   method: 'GET' | 'POST' | 'PUT'

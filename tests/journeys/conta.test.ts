@@ -189,12 +189,13 @@ test('the sessions: this one is marked, one or all others end after a question',
   for (const other of others) expect((await other.call('GET', '/v1/api/Dashboard')).status).toBe(401)
 })
 
-test('a shared account says so before anybody types', async () => {
+test('a shared account shows what it may not change, and says so beside it', async () => {
   const account = await site.createAccount('Demo')
   await operate(site.product.config, (ctx) => shareAccount(ctx, account.email))
   const page = await site.resume(account, '/conta', phone)
-  await shown(section(page, 'Senha').getByText('Esta conta é compartilhada, e a senha dela não muda.'))
-  expect(await page.getByLabel('Senha atual').count()).toBe(0)
+  for (const name of ['Senha', 'Verificação em duas etapas', 'Avisos por e-mail', 'Sair com tudo', 'Excluir a conta'])
+    await shown(section(page, name).getByText(/^Login compartilhado: isto não muda aqui/))
+  expect(await section(page, 'Senha').getByRole('button', { name: 'Atualizar Senha' }).isDisabled()).toBe(true)
   await shown(section(page, 'Sessões').getByText(/^Esta conta é compartilhada: só a sua sessão aparece aqui/))
   await expectNoSidewaysScroll(page)
 })

@@ -73,7 +73,7 @@ export async function logIn(
   await countTry({ db }, networkLimit, network)
   // After the answer, whose time must not tell that there is an account.
   const report = (error: unknown) => log.error({ err: error }, 'a refused login could not be written down')
-  if (account) setImmediate(() => void noteRefusal({ db }, account, email, caller).catch(report))
+  if (account && !account.shared) setImmediate(() => void noteRefusal({ db }, account, email, caller).catch(report))
   return null
 }
 
@@ -114,8 +114,9 @@ export async function openSession(
     const place = await findOpenPlace({ db }, home, lastWorkspaceId)
     const opened = await insertSession({ db, config }, place, from, { with_factor: withFactor })
     await endOldest({ db }, place, account.shared ? sharedSessionsMax : sessionsMax)
-    const actor = { ...place, accountName: account.name, address: from?.address }
-    await recordAudit({ db }, actor, 'login', sentence)
+    // A visitor must not see when others came and went.
+    if (from)
+      await recordAudit({ db }, { ...place, accountName: account.name, address: from.address }, 'login', sentence)
     return opened
   })
 }
@@ -354,11 +355,11 @@ async function endOldest(
 
 async function noteRefusal(
   ctx: WithDatabase,
-  { workspaceId, shared }: KnownAccount,
+  { workspaceId }: KnownAccount,
   email: string,
   { address }: Caller,
 ): Promise<void> {
-  const actor = { workspaceId, accountName: stranger, address: shared ? undefined : address }
+  const actor = { workspaceId, accountName: stranger, address }
   const sentence = `Login de ${email} recusado: a senha não conferiu.`
   await inWorkspace(ctx, workspaceId, (ctx) => recordAudit(ctx, actor, 'login-recusado', sentence))
 }
@@ -399,7 +400,7 @@ export async function logOut({ db }: WithDatabase, session: Session): Promise<vo
   await inWorkspace({ db }, session.workspaceId, async ({ db }) => {
     const own = sql`token_hash = ${tokenHash(session.token)}`
     const ended = await deleteSessions({ db }, session.workspaceId, own)
-    if (ended.length > 0) await recordAudit({ db }, session, 'sessao', 'Saiu.')
+    if (ended.length > 0 && !session.shared) await recordAudit({ db }, session, 'sessao', 'Saiu.')
   })
 }
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { shareAccount } from './accounts.ts'
 import { newPerson, openAccounts } from './testing.ts'
 
@@ -78,11 +78,8 @@ describe('an account that many share', () => {
       { ...person, senha: 'um-palpite-errado' },
       { address: '198.51.100.9', agent: 'NavegadorDeAlguem' },
     )
-    const entries = () => accounts.auditEntries(person.email)
-    await vi.waitFor(async () => expect((await entries()).at(-1)?.action).toBe('login-recusado'), { timeout: 20_000 })
-    expect((await entries()).map(({ action }) => action)).toEqual(
-      expect.arrayContaining(['login', 'sessao', 'login-recusado']),
-    )
+    const actions = (await accounts.auditEntries(person.email)).map(({ action }) => action)
+    expect(actions.filter((action) => ['sessao', 'login-recusado'].includes(action))).toEqual([])
     expect(await everything()).toContain(person.email)
     expect(await everything()).not.toMatch(/198\.51\.100|NavegadorDeAlguem/)
   })

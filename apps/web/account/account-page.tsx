@@ -1,4 +1,8 @@
-import { getAccount } from '@vigia/contract/accounts'
+import { addPasskey, beginSecondFactor, changePassword, deleteAccount, getAccount } from '@vigia/contract/accounts'
+import { takeEverything } from '@vigia/contract/document-files'
+import { changeLetterChoice } from '@vigia/contract/letters'
+import type { RouteDefinition } from '@vigia/contract/route'
+import { leaveWorkspace } from '@vigia/contract/team'
 import { getPlan } from '@vigia/contract/workspace'
 import type { ReactNode } from 'react'
 import { errorMessage } from '../lib/api.ts'
@@ -7,6 +11,7 @@ import { useMay } from '../lib/rights.ts'
 import { hasPlans, productName } from '../lib/site.ts'
 import { setTheme, type Theme, themeLabels, useTheme } from '../lib/theme.ts'
 import { Button } from '../ui/button.tsx'
+import { Changes } from '../ui/changes.tsx'
 import { useNamedSection } from '../ui/hooks/named-section.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
@@ -24,7 +29,6 @@ import { TakeEverything } from './take-everything.tsx'
 export function AccountPage() {
   const account = useScreenQuery(getAccount, {})
   const plan = useScreenQuery(getPlan, {})
-  const shared = account.data?.compartilhada
   const mayManage = useMay('administrador')
   useNamedSection(!account.isPending && !plan.isPending)
   return (
@@ -42,28 +46,34 @@ export function AccountPage() {
         {hasPlans && (
           <AccountSection id="plano" title="Plano" about="O que ele permite e quanto já foi usado.">
             <LoadedOrNotice error={plan.error} retry={plan.refetch}>
-              <PlanCard plan={plan.data} shared={shared ?? true} />
+              <PlanCard plan={plan.data} />
             </LoadedOrNotice>
           </AccountSection>
         )}
-        <AccountSection id="senha" title="Senha" about="Ao trocar a senha, as outras sessões são encerradas.">
+        <AccountSection
+          id="senha"
+          by={changePassword}
+          title="Senha"
+          about="Ao trocar a senha, as outras sessões são encerradas."
+        >
           <LoadedOrNotice error={account.error} retry={account.refetch}>
-            <PasswordForm shared={shared} email={account.data?.email} />
+            <PasswordForm email={account.data?.email} />
           </LoadedOrNotice>
         </AccountSection>
         <AccountSection
           id="duas-etapas"
+          by={beginSecondFactor}
           title="Verificação em duas etapas"
           about="Um código do celular, além da senha."
         >
           {/* Codes are shown once: a refresh that fails does not take them away. */}
           <LoadedOrNotice error={account.data ? null : account.error} retry={account.refetch}>
-            {account.data && <SecondFactor shared={shared ?? false} state={account.data.duasEtapas ?? null} />}
+            {account.data && <SecondFactor state={account.data.duasEtapas ?? null} />}
           </LoadedOrNotice>
         </AccountSection>
-        <AccountSection id="passkeys" title="Passkeys" about="Entrar sem digitar a senha.">
+        <AccountSection id="passkeys" by={addPasskey} title="Passkeys" about="Entrar sem digitar a senha.">
           <LoadedOrNotice error={account.data ? null : account.error} retry={account.refetch}>
-            {account.data && <Passkeys shared={shared ?? false} passkeys={account.data.passkeys ?? null} />}
+            {account.data && <Passkeys passkeys={account.data.passkeys ?? null} />}
           </LoadedOrNotice>
         </AccountSection>
         <AccountSection
@@ -71,16 +81,26 @@ export function AccountPage() {
           title="Sessões"
           about="Onde esta conta está aberta agora. Cada uma dura até 30 dias, ou 7 dias sem uso."
         >
-          <Sessions shared={shared ?? false} />
+          <Sessions shared={account.data?.compartilhada ?? false} />
         </AccountSection>
-        <AccountSection id="avisos" title="Avisos por e-mail" about="O que chega a você sem abrir o sistema.">
-          <LetterChoice shared={shared ?? false} />
+        <AccountSection
+          id="avisos"
+          by={changeLetterChoice}
+          title="Avisos por e-mail"
+          about="O que chega a você sem abrir o sistema."
+        >
+          <LetterChoice />
         </AccountSection>
         <AccountSection id="tema" title="Tema" about="Vale para este navegador.">
           <ThemeChoice />
         </AccountSection>
-        {account.data?.papel && !shared && (
-          <AccountSection id="workspace" title="Workspace" about="Onde você está trabalhando, e o que pode aqui.">
+        {account.data?.papel && (
+          <AccountSection
+            id="workspace"
+            by={leaveWorkspace}
+            title="Workspace"
+            about="Onde você está trabalhando, e o que pode aqui."
+          >
             <LeaveWorkspace
               name={account.data.workspace}
               role={account.data.papel}
@@ -90,18 +110,17 @@ export function AccountPage() {
         )}
         {mayManage && (
           <>
-            <AccountSection id="sair-com-tudo" title="Sair com tudo" about="Tudo o que a conta guarda, num arquivo.">
+            <AccountSection
+              id="sair-com-tudo"
+              by={takeEverything}
+              title="Sair com tudo"
+              about="Tudo o que a conta guarda, num arquivo."
+            >
               <TakeEverything />
             </AccountSection>
-            <AccountSection id="excluir" title="Excluir a conta" about="Com tudo o que ela guarda.">
+            <AccountSection id="excluir" by={deleteAccount} title="Excluir a conta" about="Com tudo o que ela guarda.">
               <LoadedOrNotice error={account.error} retry={account.refetch}>
-                {account.data && (
-                  <DeleteAccount
-                    shared={account.data.compartilhada ?? false}
-                    at={account.data.exclusaoEm ?? null}
-                    onChange={account.refetch}
-                  />
-                )}
+                {account.data && <DeleteAccount at={account.data.exclusaoEm ?? null} onChange={account.refetch} />}
               </LoadedOrNotice>
             </AccountSection>
           </>
@@ -115,10 +134,12 @@ interface AccountSectionProps {
   id: string
   title: string
   about: string
+  /** The call by which it changes something. */
+  by?: RouteDefinition
   children: ReactNode
 }
 
-function AccountSection({ id, title, about, children }: AccountSectionProps) {
+function AccountSection({ id, title, about, by = getAccount, children }: AccountSectionProps) {
   return (
     <section
       id={id}
@@ -131,7 +152,9 @@ function AccountSection({ id, title, about, children }: AccountSectionProps) {
         </h2>
         <p className="text-muted text-sm">{about}</p>
       </div>
-      <div className="min-w-0">{children}</div>
+      <div className="min-w-0">
+        <Changes by={by}>{children}</Changes>
+      </div>
     </section>
   )
 }

@@ -14,16 +14,13 @@ import { PasswordInput } from '../ui/form/password-input.tsx'
 import { Notice } from '../ui/notice.tsx'
 
 interface DeleteAccountProps {
-  shared: boolean
   /** Time of the deletion; null: none was requested. */
   at: string | null
   onChange: () => unknown
 }
 
 /** Asks for the deletion of the account, or takes the request back. */
-export function DeleteAccount({ shared, at, onChange }: DeleteAccountProps) {
-  if (shared)
-    return <Notice tone="info" title="Esta conta é de todos os visitantes, e por isso não pode ser excluída." />
+export function DeleteAccount({ at, onChange }: DeleteAccountProps) {
   return at ? <Pending at={at} onChange={onChange} /> : <Request onChange={onChange} />
 }
 

@@ -8,6 +8,7 @@ import { ApiError } from '../lib/api.ts'
 import { notifySuccess } from '../lib/notify.ts'
 import { actionMessage, useAction } from '../lib/query.ts'
 import { Button } from '../ui/button.tsx'
+import { Changes } from '../ui/changes.tsx'
 import { Field } from '../ui/form/field.tsx'
 import { Input } from '../ui/form/input.tsx'
 import { PasswordInput } from '../ui/form/password-input.tsx'
@@ -21,7 +22,6 @@ interface Person {
   email: string
   celular?: string | null | undefined
   criadaEm?: string | undefined
-  compartilhada?: boolean | undefined
   emailNovo?: string | null | undefined
 }
 
@@ -72,16 +72,17 @@ export function Identity({ person }: { person: Person | undefined }) {
       {editing === 'email' ? (
         <EmailForm onClose={close} />
       ) : (
-        person &&
-        !person.compartilhada && (
-          <div className="flex flex-wrap gap-2">
-            <Button data-editing variant="outline" size="sm" onClick={() => setEditing('data')}>
-              Editar dados
-            </Button>
-            <Button variant="outline" size="sm" onClick={() => setEditing('email')}>
-              Trocar e-mail
-            </Button>
-          </div>
+        person && (
+          <Changes by={updateAccount}>
+            <div className="flex flex-wrap gap-2">
+              <Button data-editing variant="outline" size="sm" onClick={() => setEditing('data')}>
+                Editar dados
+              </Button>
+              <Button variant="outline" size="sm" onClick={() => setEditing('email')}>
+                Trocar e-mail
+              </Button>
+            </div>
+          </Changes>
         )
       )}
     </div>

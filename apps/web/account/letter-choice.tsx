@@ -18,14 +18,13 @@ const deadlineWords: Record<DeadlineLetters, string> = {
 }
 
 /** Choice of e-mails about alerts and deadlines; each change is saved at once. */
-export function LetterChoice({ shared }: { shared: boolean }) {
+export function LetterChoice() {
   const { data, error } = useScreenQuery(getLetterChoice, {}, { errorToast: false })
   const [wanted, setWanted] = useState<typeof data>()
   const action = useAction(changeLetterChoice, {
     onSuccess: ({ message }) => notifySuccess(message),
     onError: () => setWanted(undefined),
   })
-  if (shared) return <p className="text-muted">Esta conta é compartilhada e não recebe avisos por e-mail.</p>
   if (error)
     return <p className="text-muted">Não foi possível ler a sua escolha. Nada foi alterado; recarregue a página.</p>
   if (!data) return <Skeleton className="w-3/5" />

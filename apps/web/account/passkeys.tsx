@@ -23,15 +23,12 @@ interface Passkey {
 }
 
 interface PasskeysProps {
-  shared: boolean
   /** Null: the address of the product allows none. */
   passkeys: readonly Passkey[] | null
 }
 
 /** The passkeys of the account; another one is made, and one is removed. */
-export function Passkeys({ shared, passkeys }: PasskeysProps) {
-  if (shared)
-    return <Notice tone="info" title="Esta conta é compartilhada, e por isso entra só com a senha que todos têm." />
+export function Passkeys({ passkeys }: PasskeysProps) {
   if (passkeys === null)
     return <p className="max-w-prose">Passkeys funcionam só quando o sistema é aberto por um nome, com https.</p>
   return (

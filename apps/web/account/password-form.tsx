@@ -2,41 +2,20 @@ import { zodResolver } from '@hookform/resolvers/zod'
 import { changePassword } from '@vigia/contract/accounts'
 import { ChangePasswordForm } from '@vigia/contract/forms'
 import { useForm, useWatch } from 'react-hook-form'
-import { Link } from 'react-router'
 import { ApiError } from '../lib/api.ts'
 import { notifySuccess } from '../lib/notify.ts'
 import { actionMessage, useAction } from '../lib/query.ts'
-import { hasPlans } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
 import { Field } from '../ui/form/field.tsx'
 import { PasswordInput } from '../ui/form/password-input.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { passwordHelp } from './password-help.ts'
 
-interface PasswordFormProps {
-  /** Undefined while it is loading. */
-  shared: boolean | undefined
-  email: string | undefined
-}
-
-export function PasswordForm({ shared, email }: PasswordFormProps) {
-  if (shared)
-    return (
-      <Notice tone="info" title="Esta conta é compartilhada, e a senha dela não muda.">
-        Todos entram com a mesma. Para ter uma senha só sua,{' '}
-        <Link to="/register" className="font-semibold text-brand underline underline-offset-3">
-          {hasPlans ? 'crie uma conta grátis' : 'crie uma conta'}
-        </Link>
-        .
-      </Notice>
-    )
-  return <OwnPasswordForm email={email} />
-}
-
 const blank = { senhaAtual: '', senha: '', senhaNovamente: '' }
 const wrongCurrent = 'A senha atual não confere.'
 
-function OwnPasswordForm({ email }: Pick<PasswordFormProps, 'email'>) {
+/** `email` is undefined while it is loading. */
+export function PasswordForm({ email }: { email: string | undefined }) {
   const { register, control, handleSubmit, formState, reset, setError } = useForm({
     resolver: zodResolver(ChangePasswordForm),
     defaultValues: blank,

@@ -1,15 +1,16 @@
 import { formatInteger } from '@vigia/contract/text'
-import type { Plan } from '@vigia/contract/workspace'
+import { type Plan, requestPlan } from '@vigia/contract/workspace'
 import { planSituation } from '../lib/plan-situation.ts'
 import { plans } from '../lib/plans.ts'
 import { useMay } from '../lib/rights.ts'
 import { Badge, type Tone } from '../ui/badge.tsx'
+import { Changes } from '../ui/changes.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
 import { PlanRequest } from './plan-request.tsx'
 
 const tones: Record<Plan['situacao'], Tone> = { teste: 'blue', ativo: 'green', encerrado: 'red' }
 
-export function PlanCard({ plan, shared }: { plan: Plan | undefined; shared: boolean }) {
+export function PlanCard({ plan }: { plan: Plan | undefined }) {
   const mayManage = useMay('administrador')
   if (!plan) {
     return (
@@ -33,7 +34,11 @@ export function PlanCard({ plan, shared }: { plan: Plan | undefined; shared: boo
         <Usage name="Empresas cadastradas" {...plan.empresas} />
         <Usage name="Documentos que chegaram neste mês" {...plan.documentosNoMes} />
       </dl>
-      {!shared && mayManage && <PlanRequest plan={plan} />}
+      {mayManage && (
+        <Changes by={requestPlan}>
+          <PlanRequest plan={plan} />
+        </Changes>
+      )}
     </>
   )
 }

@@ -14,16 +14,13 @@ const SecondFactorDialog = lazyWithPreload(() =>
 )
 
 interface SecondFactorProps {
-  shared: boolean
   /** Null: it is off. */
   state: { desde: string; codigosRestantes: number } | null
 }
 
 /** Switches the second factor of the account on and off. */
-export function SecondFactor({ shared, state }: SecondFactorProps) {
+export function SecondFactor({ state }: SecondFactorProps) {
   const [dialog, setDialog] = useState<SecondFactorStep | null>(null)
-  if (shared)
-    return <Notice tone="info" title="Esta conta é compartilhada, e por isso entra só com a senha que todos têm." />
   return (
     <>
       {state ? (

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
 import { Button } from '../ui/button.tsx'
+import { Changes } from '../ui/changes.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { ConfirmDialog } from '../ui/overlay/confirm-dialog.tsx'
@@ -37,27 +38,29 @@ export function CalendarFeed({ kind }: { kind: CalendarKind }) {
           sem nomes.
         </Notice>
       )}
-      <div className="flex flex-wrap items-center gap-2">
-        <Button
-          variant="outline"
-          size="sm"
-          busy={action.isPending && asking === undefined}
-          onClick={() => (desde === null ? set(true) : setAsking('new'))}
-        >
-          <CalendarPlus aria-hidden className="size-4" />
-          {desde === null ? 'Assinar no calendário' : 'Criar outro endereço'}
-        </Button>
-        {desde !== null && (
-          <Button variant="ghost" size="sm" onClick={() => setAsking('none')}>
-            Revogar o endereço
+      <Changes by={changeCalendar}>
+        <div className="flex flex-wrap items-center gap-2">
+          <Button
+            variant="outline"
+            size="sm"
+            busy={action.isPending && asking === undefined}
+            onClick={() => (desde === null ? set(true) : setAsking('new'))}
+          >
+            <CalendarPlus aria-hidden className="size-4" />
+            {desde === null ? 'Assinar no calendário' : 'Criar outro endereço'}
           </Button>
-        )}
-        <span className="text-muted text-sm">
-          {desde === null
-            ? `Os ${kind} dos próximos ${feedDays} dias no seu programa de calendário.`
-            : `Você assina desde ${formatInstantDate(desde)}.`}
-        </span>
-      </div>
+          {desde !== null && (
+            <Button variant="ghost" size="sm" onClick={() => setAsking('none')}>
+              Revogar o endereço
+            </Button>
+          )}
+          <span className="text-muted text-sm">
+            {desde === null
+              ? `Os ${kind} dos próximos ${feedDays} dias no seu programa de calendário.`
+              : `Você assina desde ${formatInstantDate(desde)}.`}
+          </span>
+        </div>
+      </Changes>
       <ConfirmDialog
         open={asking !== undefined}
         title={asking === 'new' ? 'Criar outro endereço?' : 'Revogar o endereço?'}

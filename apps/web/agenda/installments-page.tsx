@@ -22,6 +22,7 @@ import { useMay } from '../lib/rights.ts'
 import { productName } from '../lib/site.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
+import { Changes, SharedNote } from '../ui/changes.tsx'
 import { CompanyName } from '../ui/company-name.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Checkbox } from '../ui/form/checkbox.tsx'
@@ -240,6 +241,7 @@ function Groups({ sums, filter, grouping }: GroupsProps) {
         .
       </p>
       {undo}
+      <SharedNote by={markPaid} />
       <div className="ledger">
         {grupos.map((group, index) => (
           <GroupSection
@@ -269,9 +271,11 @@ function Groups({ sums, filter, grouping }: GroupsProps) {
             {parcels(marking.chosen.size)} ·{' '}
             {formatMoney([...marking.chosen.values()].reduce((sum, one) => sum + one, 0))}
           </p>
-          <Button size="sm" busy={marking.busy} onClick={() => marking.set([...marking.chosen.keys()], !paid)}>
-            {paid ? 'Tirar a marca de paga' : 'Marcar como pagas'}
-          </Button>
+          <Changes by={markPaid}>
+            <Button size="sm" busy={marking.busy} onClick={() => marking.set([...marking.chosen.keys()], !paid)}>
+              {paid ? 'Tirar a marca de paga' : 'Marcar como pagas'}
+            </Button>
+          </Changes>
           <Button variant="ghost" size="sm" onClick={marking.clear}>
             Limpar
           </Button>
@@ -458,9 +462,16 @@ function MarkGroup({ group, name, filter, marking }: { group: Group; name: strin
   const count = Math.min(group.totalDeItens, installmentMax.marked)
   return (
     <>
-      <Button variant="ghost" size="sm" aria-label={`Marcar todas como pagas: ${name}`} onClick={() => setAsking(true)}>
-        Marcar todas
-      </Button>
+      <Changes by={markPaid} noted={false}>
+        <Button
+          variant="ghost"
+          size="sm"
+          aria-label={`Marcar todas como pagas: ${name}`}
+          onClick={() => setAsking(true)}
+        >
+          Marcar todas
+        </Button>
+      </Changes>
       <ConfirmDialog
         open={asking}
         title={`Marcar ${parcels(count)} como ${count === 1 ? 'paga' : 'pagas'}?`}
@@ -589,15 +600,17 @@ function Parcel({ parcel, marking }: { parcel: Installment; marking: Marking }) 
       {vencida && <Badge tone="red">Vencida</Badge>}
       <span className="ml-auto font-semibold tabular-nums">{formatMoney(valor)}</span>
       {marking.may && (
-        <Button
-          variant="outline"
-          size="sm"
-          aria-label={`${mark ? 'Tirar a marca de paga' : 'Marcar como paga'}: ${name}`}
-          busy={marking.busy}
-          onClick={() => marking.set([idParcela], mark === null)}
-        >
-          {mark ? 'Tirar a marca' : 'Marcar como paga'}
-        </Button>
+        <Changes by={markPaid} noted={false}>
+          <Button
+            variant="outline"
+            size="sm"
+            aria-label={`${mark ? 'Tirar a marca de paga' : 'Marcar como paga'}: ${name}`}
+            busy={marking.busy}
+            onClick={() => marking.set([idParcela], mark === null)}
+          >
+            {mark ? 'Tirar a marca' : 'Marcar como paga'}
+          </Button>
+        </Changes>
       )}
     </li>
   )

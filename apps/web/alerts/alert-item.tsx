@@ -10,6 +10,7 @@ import { useAction } from '../lib/query.ts'
 import { useMay } from '../lib/rights.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button, buttonClass } from '../ui/button.tsx'
+import { Changes } from '../ui/changes.tsx'
 import { CompanyName } from '../ui/company-name.tsx'
 import { ConfirmDialog } from '../ui/overlay/confirm-dialog.tsx'
 import { saveFile } from '../ui/save-file.ts'
@@ -119,43 +120,45 @@ function Decisions({ alert, onKnown }: Pick<AlertItemProps, 'alert' | 'onKnown'>
   return (
     <div className="mt-3 flex flex-wrap gap-2">
       {open}
-      {estado === 'nova' && (
-        <Button
-          variant="outline"
-          size="sm"
-          aria-label={`Pôr em análise: ${name}`}
-          busy={action.isPending}
-          onClick={() => set('em-analise')}
-        >
-          Pôr em análise
-        </Button>
-      )}
-      {(estado === 'conhecida' || estado === 'confirmada') && (
-        <Button
-          variant="outline"
-          size="sm"
-          aria-label={`Voltar a analisar: ${name}`}
-          busy={action.isPending}
-          onClick={() => set('em-analise')}
-        >
-          Voltar a analisar
-        </Button>
-      )}
-      {estado !== 'conhecida' && (
-        <Button variant="outline" size="sm" aria-label={`É conhecido: ${name}`} onClick={() => onKnown(alert)}>
-          É conhecido
-        </Button>
-      )}
-      {estado !== 'confirmada' && estado !== 'conhecida' && (
-        <Button
-          variant="outline"
-          size="sm"
-          aria-label={`Confirmar suspeita: ${name}`}
-          onClick={() => setConfirming(true)}
-        >
-          Confirmar suspeita
-        </Button>
-      )}
+      <Changes by={setAlertState} noted={false}>
+        {estado === 'nova' && (
+          <Button
+            variant="outline"
+            size="sm"
+            aria-label={`Pôr em análise: ${name}`}
+            busy={action.isPending}
+            onClick={() => set('em-analise')}
+          >
+            Pôr em análise
+          </Button>
+        )}
+        {(estado === 'conhecida' || estado === 'confirmada') && (
+          <Button
+            variant="outline"
+            size="sm"
+            aria-label={`Voltar a analisar: ${name}`}
+            busy={action.isPending}
+            onClick={() => set('em-analise')}
+          >
+            Voltar a analisar
+          </Button>
+        )}
+        {estado !== 'conhecida' && (
+          <Button variant="outline" size="sm" aria-label={`É conhecido: ${name}`} onClick={() => onKnown(alert)}>
+            É conhecido
+          </Button>
+        )}
+        {estado !== 'confirmada' && estado !== 'conhecida' && (
+          <Button
+            variant="outline"
+            size="sm"
+            aria-label={`Confirmar suspeita: ${name}`}
+            onClick={() => setConfirming(true)}
+          >
+            Confirmar suspeita
+          </Button>
+        )}
+      </Changes>
       <Evidence alert={alert} name={name} />
       <ConfirmDialog
         open={confirming}

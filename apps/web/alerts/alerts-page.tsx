@@ -6,6 +6,7 @@ import {
   getAlert,
   listAlertRules,
   listAlerts,
+  setAlertState,
 } from '@vigia/contract/alerts'
 import { formatCount } from '@vigia/contract/text'
 import { ShieldCheck } from 'lucide-react'
@@ -16,6 +17,7 @@ import { companyOptions, useCompanies } from '../lib/companies.ts'
 import { useScreenQuery } from '../lib/query.ts'
 import { productName } from '../lib/site.ts'
 import { Button, buttonClass } from '../ui/button.tsx'
+import { SharedNote } from '../ui/changes.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Labelled } from '../ui/form/labelled.tsx'
 import { SearchSelect } from '../ui/form/search-select.tsx'
@@ -46,6 +48,7 @@ export function AlertsPage() {
         </Link>
       }
     >
+      <SharedNote by={setAlertState} />
       <Situation />
       {single === null ? (
         <>

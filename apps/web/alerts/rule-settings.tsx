@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { parseAmount } from '../lib/amount.ts'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
-import { useMayDecide } from '../lib/rights.ts'
+import { useMay } from '../lib/rights.ts'
 import { Button } from '../ui/button.tsx'
 import { DialogForm } from '../ui/form/dialog-form.tsx'
 import { Field } from '../ui/form/field.tsx'
@@ -17,7 +17,7 @@ import { Dialog } from '../ui/overlay/dialog.tsx'
 /** Settings of the alert rules: the approval limit of purchases, and groups of related CNPJ. */
 export function RuleSettings() {
   const settings = useScreenQuery(getAlertSettings, {})
-  const may = useMayDecide()
+  const may = useMay('administrador')
   const [editing, setEditing] = useState(false)
   return (
     <section aria-labelledby="ajustes" className="mb-10">

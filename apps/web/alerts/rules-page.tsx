@@ -1,4 +1,3 @@
-import { getAccount } from '@vigia/contract/accounts'
 import {
   type AlertRule,
   alertMax,
@@ -14,13 +13,13 @@ import { useState } from 'react'
 import { Link } from 'react-router'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
-import { useMayDecide } from '../lib/rights.ts'
+import { useMay } from '../lib/rights.ts'
 import { productName } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
+import { Changes } from '../ui/changes.tsx'
 import { CompanyName } from '../ui/company-name.tsx'
 import { Switch } from '../ui/form/switch.tsx'
 import { Loaded } from '../ui/loaded.tsx'
-import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
 import { RuleSettings } from './rule-settings.tsx'
 import { TestDialog } from './test-dialog.tsx'
@@ -37,7 +36,6 @@ const families: Record<AlertRule['familia'], string> = {
 
 /** Alert rules with their statistics, and the reasons marked as known. */
 export function RulesPage() {
-  const { data: account } = useScreenQuery(getAccount, {})
   return (
     <Page
       title="Regras dos alertas"
@@ -47,15 +45,10 @@ export function RulesPage() {
       <Link to="/alertas" className="mb-4 inline-block text-brand underline underline-offset-3">
         Todos os alertas
       </Link>
-      {account?.compartilhada && (
-        <div className="mb-4">
-          <Notice tone="info" title="Esta conta é compartilhada: as regras dela não mudam.">
-            Para ter as suas, crie uma conta.
-          </Notice>
-        </div>
-      )}
-      <RuleSettings />
-      <Known />
+      <Changes by={switchAlertRule}>
+        <RuleSettings />
+        <Known />
+      </Changes>
       <Habits />
       <Rules />
     </Page>
@@ -63,7 +56,7 @@ export function RulesPage() {
 }
 
 function Known() {
-  const may = useMayDecide()
+  const may = useMay('administrador')
   const known = useScreenQuery(listKnownAlerts, {})
   const [removing, setRemoving] = useState('')
   const action = useAction(removeKnownAlert, { onSuccess: ({ message }) => notifySuccess(message) })
@@ -183,18 +176,20 @@ function Rules() {
 }
 
 function RuleItem({ rule }: { rule: AlertRule }) {
-  const may = useMayDecide()
+  const may = useMay('administrador')
   const action = useAction(switchAlertRule, { onSuccess: ({ message }) => notifySuccess(message) })
   const { id, nome, ligada, fixa } = rule
   return (
     <li className="py-3">
       {may && !fixa ? (
-        <Switch
-          label={nome}
-          help={outcome(rule)}
-          checked={ligada}
-          onChange={(on) => action.mutate({ params: { id }, body: { ligada: on } })}
-        />
+        <Changes by={switchAlertRule} noted={false}>
+          <Switch
+            label={nome}
+            help={outcome(rule)}
+            checked={ligada}
+            onChange={(on) => action.mutate({ params: { id }, body: { ligada: on } })}
+          />
+        </Changes>
       ) : (
         <>
           <p className="font-semibold">{nome}</p>

@@ -1,4 +1,3 @@
-import { getAccount } from '@vigia/contract/accounts'
 import {
   type AskedAnswer,
   decideAsked,
@@ -18,9 +17,10 @@ import { parseAmount } from '../lib/amount.ts'
 import { notifySuccess } from '../lib/notify.ts'
 import { problemsOf } from '../lib/problems.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
-import { useMay, useMayDecide } from '../lib/rights.ts'
+import { useMay } from '../lib/rights.ts'
 import { productName } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
+import { Changes } from '../ui/changes.tsx'
 import { CompanyName } from '../ui/company-name.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Checkbox } from '../ui/form/checkbox.tsx'
@@ -71,8 +71,7 @@ function listed(ids: readonly string[], items: readonly AskedAnswer[]): readonly
 
 function Setting() {
   const setting = useScreenQuery(getTwoPeople, {})
-  const { data: account } = useScreenQuery(getAccount, {})
-  const may = useMayDecide()
+  const may = useMay('administrador')
   const [editing, setEditing] = useState(false)
   return (
     <section aria-label="Valor" className="mb-6">
@@ -96,13 +95,12 @@ function Setting() {
                 pessoa que possa responder, ou desligue o valor.
               </Notice>
             )}
-            {account?.compartilhada && (
-              <p className="text-muted text-sm">Esta conta é compartilhada: nela este valor não muda.</p>
-            )}
             {may && (
-              <Button variant="outline" size="sm" onClick={() => setEditing(true)}>
-                Mudar o valor
-              </Button>
+              <Changes by={saveTwoPeople}>
+                <Button variant="outline" size="sm" onClick={() => setEditing(true)}>
+                  Mudar o valor
+                </Button>
+              </Changes>
             )}
             {editing && (
               <SettingDialog valor={valor} empresasSemSegunda={empresasSemSegunda} onClose={() => setEditing(false)} />

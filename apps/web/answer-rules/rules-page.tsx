@@ -1,5 +1,10 @@
-import { getAccount } from '@vigia/contract/accounts'
-import { type AnswerRule, listAnswerRules, orderAnswerRules, removeAnswerRule } from '@vigia/contract/answer-rules'
+import {
+  type AnswerRule,
+  listAnswerRules,
+  orderAnswerRules,
+  removeAnswerRule,
+  saveAnswerRule,
+} from '@vigia/contract/answer-rules'
 import { formatInstantDate, formatList } from '@vigia/contract/text'
 import { ArrowDown, ArrowUp, ListChecks, Plus } from 'lucide-react'
 import { useState } from 'react'
@@ -7,13 +12,13 @@ import { Link } from 'react-router'
 import { companyText, useCompanies, useCompanyText } from '../lib/companies.ts'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
-import { useMayDecide } from '../lib/rights.ts'
+import { useMay } from '../lib/rights.ts'
 import { productName } from '../lib/site.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
+import { Changes } from '../ui/changes.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Loaded } from '../ui/loaded.tsx'
-import { Notice } from '../ui/notice.tsx'
 import { ConfirmDialog } from '../ui/overlay/confirm-dialog.tsx'
 import { Page } from '../ui/page.tsx'
 import { RuleDialog } from './rule-dialog.tsx'
@@ -22,8 +27,7 @@ import { answerText, conditionText } from './words.ts'
 /** Rules for the automatic Ciência and for suggested answers. */
 export function AnswerRulesPage() {
   const rules = useScreenQuery(listAnswerRules, {})
-  const { data: account } = useScreenQuery(getAccount, {})
-  const may = useMayDecide()
+  const may = useMay('administrador')
   const textOf = useCompanyText()
   const [edited, setEdited] = useState<AnswerRule | 'new' | null>(null)
   const [removing, setRemoving] = useState<AnswerRule | null>(null)
@@ -35,10 +39,12 @@ export function AnswerRulesPage() {
     onError: () => setRemoving(null),
   })
   const add = may && (
-    <Button onClick={() => setEdited('new')}>
-      <Plus aria-hidden className="size-4" />
-      Nova regra
-    </Button>
+    <Changes by={saveAnswerRule} noted={false}>
+      <Button onClick={() => setEdited('new')}>
+        <Plus aria-hidden className="size-4" />
+        Nova regra
+      </Button>
+    </Changes>
   )
   return (
     <Page
@@ -56,33 +62,28 @@ export function AnswerRulesPage() {
           Respostas que precisam de duas pessoas
         </Link>
       </p>
-      {account?.compartilhada && (
-        <div className="mb-4">
-          <Notice tone="info" title="Esta conta é compartilhada: as regras dela não mudam.">
-            Para ter as suas, crie uma conta.
-          </Notice>
-        </div>
-      )}
-      <Loaded query={rules}>
-        {({ regras, comCienciaParaTodas }) => (
-          <>
-            {regras.length === 0 ? (
-              <div className="ledger">
-                <Empty icon={<ListChecks />} title="Nenhuma regra ainda" action={add}>
-                  Sem regras, vale em cada empresa o botão “Manifestar Ciência Automaticamente”.
-                </Empty>
-              </div>
-            ) : (
-              <Rules rules={regras} may={may} onEdit={setEdited} onRemove={setRemoving} />
-            )}
-            <p className="mt-4">
-              {comCienciaParaTodas.length === 0
-                ? 'Para as notas que nenhuma regra alcança, nada sai sem uma pessoa.'
-                : `Para as notas que nenhuma regra alcança, a Ciência vai sozinha em ${someOf(comCienciaParaTodas.map(({ idEmpresa, empresa }) => textOf(idEmpresa, empresa)))}, onde o botão está ligado.`}
-            </p>
-          </>
-        )}
-      </Loaded>
+      <Changes by={saveAnswerRule}>
+        <Loaded query={rules}>
+          {({ regras, comCienciaParaTodas }) => (
+            <>
+              {regras.length === 0 ? (
+                <div className="ledger">
+                  <Empty icon={<ListChecks />} title="Nenhuma regra ainda" action={add}>
+                    Sem regras, vale em cada empresa o botão “Manifestar Ciência Automaticamente”.
+                  </Empty>
+                </div>
+              ) : (
+                <Rules rules={regras} may={may} onEdit={setEdited} onRemove={setRemoving} />
+              )}
+              <p className="mt-4">
+                {comCienciaParaTodas.length === 0
+                  ? 'Para as notas que nenhuma regra alcança, nada sai sem uma pessoa.'
+                  : `Para as notas que nenhuma regra alcança, a Ciência vai sozinha em ${someOf(comCienciaParaTodas.map(({ idEmpresa, empresa }) => textOf(idEmpresa, empresa)))}, onde o botão está ligado.`}
+              </p>
+            </>
+          )}
+        </Loaded>
+      </Changes>
       {edited && <RuleDialog rule={edited === 'new' ? null : edited} onClose={() => setEdited(null)} />}
       <ConfirmDialog
         open={removing !== null}

@@ -1,7 +1,7 @@
 import type { ESTree, Plugin } from 'vite'
 
 // Properties of a route for the browser; schemas are only for the server, which validates calls.
-const readByPages = ['method', 'path', 'access', 'produces']
+const readByPages = ['method', 'path', 'access', 'shared', 'produces']
 
 // Disables the eval test of zod, because the content security policy reports each attempt.
 const noEval = `import { config as configZod } from 'zod/v4/core'

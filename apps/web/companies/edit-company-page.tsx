@@ -1,4 +1,4 @@
-import { type CompanyDetail, getCompany } from '@vigia/contract/companies'
+import { archiveCompany, type CompanyDetail, getCompany, sendLogo, updateCompany } from '@vigia/contract/companies'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { SearchX } from 'lucide-react'
 import { useEffect, useRef } from 'react'
@@ -8,6 +8,7 @@ import { isEmpty, useScreenQuery } from '../lib/query.ts'
 import { useMay } from '../lib/rights.ts'
 import { productName } from '../lib/site.ts'
 import { Button, buttonClass } from '../ui/button.tsx'
+import { Changes } from '../ui/changes.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { useNow } from '../ui/hooks/clock.ts'
 import { Notice } from '../ui/notice.tsx'
@@ -100,12 +101,20 @@ function LoadedCompany({ id, company, back }: LoadedCompanyProps) {
       <CertificateNotice company={company} now={now} />
       {company.ativa === false && <ArchivedNotice id={id} razaoSocial={company.razaoSocial} />}
       {company.ativa !== false && <CapturePanel companyId={id} company={company} />}
-      <CompanyEditor companyId={id} company={company} back={back} now={now} />
+      <Changes by={updateCompany}>
+        <CompanyEditor companyId={id} company={company} back={back} now={now} />
+      </Changes>
       {mayChange && company.temLogo !== undefined && (
-        <LogoSection companyId={id} company={company} hasLogo={company.temLogo} />
+        <Changes by={sendLogo}>
+          <LogoSection companyId={id} company={company} hasLogo={company.temLogo} />
+        </Changes>
       )}
       <Completeness companyId={id} company={company.razaoSocial} />
-      {mayChange && company.ativa === true && <ArchiveSection companyId={id} company={company} />}
+      {mayChange && company.ativa === true && (
+        <Changes by={archiveCompany}>
+          <ArchiveSection companyId={id} company={company} />
+        </Changes>
+      )}
     </div>
   )
 }

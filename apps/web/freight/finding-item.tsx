@@ -9,6 +9,7 @@ import { useAction } from '../lib/query.ts'
 import { useMay } from '../lib/rights.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button, buttonClass } from '../ui/button.tsx'
+import { Changes } from '../ui/changes.tsx'
 import { CompanyName } from '../ui/company-name.tsx'
 
 const someone = 'alguém que não tem mais conta'
@@ -45,20 +46,22 @@ export function FindingItem({ finding }: { finding: FreightFinding }) {
           Dito certo por {certo.quem ?? someone}, em {formatInstantDate(certo.quando)} às {formatTime(certo.quando)}.
         </p>
       )}
-      <div className="mt-3 flex flex-wrap gap-2">
+      <div className="mt-3 flex flex-wrap items-center gap-2">
         <Link to={documentAddress(finding)} className={buttonClass({ variant: 'outline', size: 'sm' })}>
           {may && desacordoAte && !certo ? 'Abrir, ou registrar desacordo' : 'Abrir documento'}
         </Link>
         {may && (
-          <Button
-            variant="outline"
-            size="sm"
-            busy={action.isPending}
-            aria-label={certo ? `Reabrir: ${name}` : `Está certo: ${name}`}
-            onClick={() => set(!certo)}
-          >
-            {certo ? 'Reabrir' : 'Está certo'}
-          </Button>
+          <Changes by={markFreight} noted={false}>
+            <Button
+              variant="outline"
+              size="sm"
+              busy={action.isPending}
+              aria-label={certo ? `Reabrir: ${name}` : `Está certo: ${name}`}
+              onClick={() => set(!certo)}
+            >
+              {certo ? 'Reabrir' : 'Está certo'}
+            </Button>
+          </Changes>
         )}
       </div>
     </li>

@@ -1,4 +1,11 @@
-import { downloadFreight, type FreightCode, freightCodes, freightNames, listFreight } from '@vigia/contract/freight'
+import {
+  downloadFreight,
+  type FreightCode,
+  freightCodes,
+  freightNames,
+  listFreight,
+  markFreight,
+} from '@vigia/contract/freight'
 import { reportMonthsMax } from '@vigia/contract/reports'
 import type { RouteData } from '@vigia/contract/route'
 import { formatCount, formatInteger, formatMoney } from '@vigia/contract/text'
@@ -12,6 +19,7 @@ import { notifyError } from '../lib/notify.ts'
 import { useScreenQuery } from '../lib/query.ts'
 import { productName } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
+import { SharedNote } from '../ui/changes.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Input } from '../ui/form/input.tsx'
 import { Labelled } from '../ui/form/labelled.tsx'
@@ -39,6 +47,7 @@ export function FreightPage() {
       action={<SheetButton question={question} />}
     >
       <QuestionBar question={question} onChange={change} />
+      <SharedNote by={markFreight} />
       <Findings key={JSON.stringify(question)} question={question} onChange={change} />
     </Page>
   )

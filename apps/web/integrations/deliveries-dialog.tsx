@@ -5,6 +5,7 @@ import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
 import { Badge, type Tone } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
+import { Changes } from '../ui/changes.tsx'
 import { useNow } from '../ui/hooks/clock.ts'
 import { Loaded } from '../ui/loaded.tsx'
 import { Dialog } from '../ui/overlay/dialog.tsx'
@@ -13,12 +14,11 @@ import { kindLabel, statusWords } from './words.ts'
 
 interface DeliveriesDialogProps {
   webhook: Webhook
-  readOnly: boolean
   onClose: () => void
 }
 
 /** Deliveries to a webhook, past and scheduled, with their results. */
-export function DeliveriesDialog({ webhook: { idWebhook, endereco }, readOnly, onClose }: DeliveriesDialogProps) {
+export function DeliveriesDialog({ webhook: { idWebhook, endereco }, onClose }: DeliveriesDialogProps) {
   // The last of each page before the one that is shown.
   const [before, setBefore] = useState<readonly string[]>([])
   const query = { idWebhook, antesDe: before.at(-1) }
@@ -33,7 +33,7 @@ export function DeliveriesDialog({ webhook: { idWebhook, endereco }, readOnly, o
               {entregas.length === 0 && <p className="py-6 text-center">Nada foi enviado a este endereço ainda.</p>}
               <ul aria-label="Entregas" className="[&>li]:border-line [&>li]:border-t">
                 {entregas.map((delivery) => (
-                  <DeliveryItem key={delivery.idEntrega} delivery={delivery} readOnly={readOnly} />
+                  <DeliveryItem key={delivery.idEntrega} delivery={delivery} />
                 ))}
               </ul>
               <div className="mt-3 flex flex-wrap justify-end gap-2 empty:hidden">
@@ -66,7 +66,7 @@ const states: Record<Delivery['situacao'], { label: string; tone: Tone }> = {
   falhou: { label: 'Falhou', tone: 'red' },
 }
 
-function DeliveryItem({ delivery, readOnly }: { delivery: Delivery; readOnly: boolean }) {
+function DeliveryItem({ delivery }: { delivery: Delivery }) {
   const now = useNow()
   const action = useAction(deliverWebhookAgain, { onSuccess: () => notifySuccess('A entrega sai de novo agora.') })
   const { idEntrega, tipo, situacao, criadaEm, tentativas, proximaTentativa, respostaRecebida, corpo } = delivery
@@ -77,16 +77,18 @@ function DeliveryItem({ delivery, readOnly }: { delivery: Delivery; readOnly: bo
         <Badge tone={tone}>{label}</Badge>
         <span className="font-semibold">{kindLabel(tipo)}</span>
         <span className="text-muted text-sm tabular-nums">{formatMoment(criadaEm, now)}</span>
-        {!readOnly && situacao !== 'esperando' && (
-          <Button
-            variant="outline"
-            size="sm"
-            className="ml-auto"
-            busy={action.isPending}
-            onClick={() => action.mutate({ body: { idEntrega } })}
-          >
-            Reenviar
-          </Button>
+        {situacao !== 'esperando' && (
+          <Changes by={deliverWebhookAgain} noted={false}>
+            <Button
+              variant="outline"
+              size="sm"
+              className="ml-auto"
+              busy={action.isPending}
+              onClick={() => action.mutate({ body: { idEntrega } })}
+            >
+              Reenviar
+            </Button>
+          </Changes>
         )}
       </div>
       <p className="break-words text-muted text-sm">

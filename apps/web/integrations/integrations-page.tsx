@@ -1,18 +1,15 @@
-import { getAccount } from '@vigia/contract/accounts'
+import { addKey } from '@vigia/contract/keys'
 import type { ReactNode } from 'react'
-import { useScreenQuery } from '../lib/query.ts'
 import { productName } from '../lib/site.ts'
+import { Changes } from '../ui/changes.tsx'
 import { useNamedSection } from '../ui/hooks/named-section.ts'
-import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
 import { Keys } from './keys.tsx'
 import { Webhooks } from './webhooks.tsx'
 
 /** API keys and webhooks of the workspace. */
 export function IntegrationsPage() {
-  const account = useScreenQuery(getAccount, {})
-  const shared = account.data?.compartilhada ?? false
-  useNamedSection(!account.isPending)
+  useNamedSection(true)
   return (
     <Page
       title="Integrações"
@@ -26,26 +23,21 @@ export function IntegrationsPage() {
         </>
       }
     >
-      {shared && (
-        <div className="mb-6">
-          <Notice tone="info" title="Esta conta é compartilhada: não tem chaves nem webhooks.">
-            Para ligar um sistema seu, crie uma conta.
-          </Notice>
-        </div>
-      )}
       <IntegrationSection
         id="chaves"
         title="Chaves de API"
         about="Um sistema que consulta ou envia usa uma chave, em vez do seu login. Cada uma pode só o que você permitir."
       >
-        <Keys readOnly={shared} />
+        <Changes by={addKey}>
+          <Keys />
+        </Changes>
       </IntegrationSection>
       <IntegrationSection
         id="webhooks"
         title="Webhooks"
         about="Um endereço de outro sistema que é avisado quando algo muda, sem precisar perguntar."
       >
-        <Webhooks readOnly={shared} />
+        <Webhooks />
       </IntegrationSection>
     </Page>
   )

@@ -17,7 +17,7 @@ import type { Key } from './rows.ts'
 import { scopeLabel } from './words.ts'
 
 /** The keys of the workspace, with what each may do. */
-export function Keys({ readOnly }: { readOnly: boolean }) {
+export function Keys() {
   const frame = useRef<HTMLDivElement>(null)
   const narrow = useNarrow(frame, 820)
   const keys = useScreenQuery(listKeys, {})
@@ -31,7 +31,7 @@ export function Keys({ readOnly }: { readOnly: boolean }) {
     },
     onError: () => setRemoving(null),
   })
-  const add = readOnly ? null : (
+  const add = (
     <Button onClick={() => setMaking(true)}>
       <Plus aria-hidden className="size-4" />
       Nova chave
@@ -51,7 +51,7 @@ export function Keys({ readOnly }: { readOnly: boolean }) {
           ) : (
             <>
               <div className="ledger">
-                <List keys={chaves} readOnly={readOnly} onRename={setRenaming} onRemove={setRemoving} />
+                <List keys={chaves} onRename={setRenaming} onRemove={setRemoving} />
               </div>
               <div className="mt-4">{add}</div>
             </>
@@ -79,7 +79,6 @@ export function Keys({ readOnly }: { readOnly: boolean }) {
 
 interface KeyListProps {
   keys: readonly Key[]
-  readOnly: boolean
   onRename: (key: Key) => void
   onRemove: (key: Key) => void
 }
@@ -177,13 +176,7 @@ function lastUse({ usadaEm }: Key, now: Date): string {
   return now.getTime() - Date.parse(usadaEm) < 3_600_000 ? 'na última hora' : formatRelative(usadaEm, now)
 }
 
-function Actions({
-  apiKey,
-  readOnly,
-  onRename,
-  onRemove,
-}: { apiKey: Key } & Pick<KeyListProps, 'readOnly' | 'onRename' | 'onRemove'>) {
-  if (readOnly) return null
+function Actions({ apiKey, onRename, onRemove }: { apiKey: Key } & Pick<KeyListProps, 'onRename' | 'onRemove'>) {
   return (
     <span className="inline-flex flex-wrap justify-end gap-2 max-lg:justify-start">
       <Button

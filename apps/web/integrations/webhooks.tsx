@@ -1,4 +1,11 @@
-import { changeWebhook, listWebhooks, removeWebhook, replaceWebhookSecret, testWebhook } from '@vigia/contract/changes'
+import {
+  addWebhook,
+  changeWebhook,
+  listWebhooks,
+  removeWebhook,
+  replaceWebhookSecret,
+  testWebhook,
+} from '@vigia/contract/changes'
 import { formatCount, formatInstantDate, formatList, formatTime } from '@vigia/contract/text'
 import { Plus, Webhook as WebhookIcon } from 'lucide-react'
 import { useState } from 'react'
@@ -6,6 +13,7 @@ import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
+import { Changes } from '../ui/changes.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { ConfirmDialog } from '../ui/overlay/confirm-dialog.tsx'
@@ -20,15 +28,17 @@ type Open =
   | { what: 'secret'; secret: string }
 
 /** List of webhooks with their actions. */
-export function Webhooks({ readOnly }: { readOnly: boolean }) {
+export function Webhooks() {
   const webhooks = useScreenQuery(listWebhooks, {}, { refreshMs: 30_000 })
   const [open, setOpen] = useState<Open | null>(null)
   const close = () => setOpen(null)
-  const add = readOnly ? null : (
-    <Button onClick={() => setOpen({ what: 'form', webhook: null })}>
-      <Plus aria-hidden className="size-4" />
-      Novo webhook
-    </Button>
+  const add = (
+    <Changes by={addWebhook}>
+      <Button onClick={() => setOpen({ what: 'form', webhook: null })}>
+        <Plus aria-hidden className="size-4" />
+        Novo webhook
+      </Button>
+    </Changes>
   )
   return (
     <>
@@ -44,7 +54,7 @@ export function Webhooks({ readOnly }: { readOnly: boolean }) {
             <>
               <ul aria-label="Webhooks" className="ledger [&>li]:border-line [&>li]:border-b">
                 {webhooks.map((webhook) => (
-                  <WebhookItem key={webhook.idWebhook} webhook={webhook} readOnly={readOnly} onOpen={setOpen} />
+                  <WebhookItem key={webhook.idWebhook} webhook={webhook} onOpen={setOpen} />
                 ))}
               </ul>
               <div className="mt-4">{add}</div>
@@ -59,7 +69,7 @@ export function Webhooks({ readOnly }: { readOnly: boolean }) {
           onMade={(secret) => setOpen({ what: 'secret', secret })}
         />
       )}
-      {open?.what === 'deliveries' && <DeliveriesDialog webhook={open.webhook} readOnly={readOnly} onClose={close} />}
+      {open?.what === 'deliveries' && <DeliveriesDialog webhook={open.webhook} onClose={close} />}
       {open?.what === 'secret' && <SecretDialog secret={open.secret} onClose={close} />}
     </>
   )
@@ -67,11 +77,10 @@ export function Webhooks({ readOnly }: { readOnly: boolean }) {
 
 interface WebhookItemProps {
   webhook: Webhook
-  readOnly: boolean
   onOpen: (open: Open) => void
 }
 
-function WebhookItem({ webhook, readOnly, onOpen }: WebhookItemProps) {
+function WebhookItem({ webhook, onOpen }: WebhookItemProps) {
   const { idWebhook, endereco, tipos, idsEmpresas, ativo, problema, pausadoEm, entregasEsperando } = webhook
   const waiting = entregasEsperando > 0 && formatCount(entregasEsperando, 'aviso espera', 'avisos esperam')
   const companies = idsEmpresas ? formatCount(idsEmpresas.length, 'empresa', 'empresas') : 'todas as empresas'
@@ -100,17 +109,15 @@ function WebhookItem({ webhook, readOnly, onOpen }: WebhookItemProps) {
         <Button variant="outline" size="sm" onClick={() => onOpen({ what: 'deliveries', webhook })}>
           Entregas
         </Button>
-        {!readOnly && (
-          <>
-            <TestButton idWebhook={idWebhook} onSent={() => onOpen({ what: 'deliveries', webhook })} />
-            <PauseButton webhook={webhook} />
-            <Button variant="outline" size="sm" onClick={() => onOpen({ what: 'form', webhook })}>
-              Mudar
-            </Button>
-            <ReplaceButton idWebhook={idWebhook} onReplaced={(secret) => onOpen({ what: 'secret', secret })} />
-            <RemoveButton webhook={webhook} />
-          </>
-        )}
+        <Changes by={changeWebhook} noted={false}>
+          <TestButton idWebhook={idWebhook} onSent={() => onOpen({ what: 'deliveries', webhook })} />
+          <PauseButton webhook={webhook} />
+          <Button variant="outline" size="sm" onClick={() => onOpen({ what: 'form', webhook })}>
+            Mudar
+          </Button>
+          <ReplaceButton idWebhook={idWebhook} onReplaced={(secret) => onOpen({ what: 'secret', secret })} />
+          <RemoveButton webhook={webhook} />
+        </Changes>
       </div>
     </li>
   )

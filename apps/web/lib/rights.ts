@@ -1,5 +1,5 @@
 import { getAccount } from '@vigia/contract/accounts'
-import { mayAs, type RouteDefinition } from '@vigia/contract/route'
+import { mayAs, type RouteDefinition, refusesShared } from '@vigia/contract/route'
 import { useScreenQuery } from './query.ts'
 
 /** Whether the person's role allows `atLeast`; true while unknown, because the server decides. */
@@ -8,8 +8,8 @@ export function useMay(atLeast: RouteDefinition['atLeast']): boolean {
   return data?.papel === undefined || mayAs(data.papel, atLeast)
 }
 
-/** Whether the person may change workspace settings: administrators, but not shared logins. */
-export function useMayDecide(): boolean {
+/** Whether the login is shared, and may therefore not make the call. */
+export function useRefused(by: RouteDefinition): boolean {
   const { data } = useScreenQuery(getAccount, {})
-  return useMay('administrador') && !data?.compartilhada
+  return data?.compartilhada === true && refusesShared(by)
 }

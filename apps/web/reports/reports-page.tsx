@@ -1,4 +1,5 @@
 import {
+  addMonthlyReport,
   downloadReport,
   getReport,
   groupName,
@@ -19,6 +20,7 @@ import { notifyError } from '../lib/notify.ts'
 import { useScreenQuery } from '../lib/query.ts'
 import { productName } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
+import { Changes } from '../ui/changes.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Input } from '../ui/form/input.tsx'
 import { Labelled } from '../ui/form/labelled.tsx'
@@ -54,7 +56,9 @@ export function ReportsPage() {
     >
       <QuestionBar question={question} onChange={change} />
       <Loaded query={query}>{(report) => <Content report={report} question={question} onChange={change} />}</Loaded>
-      <MonthlyReports question={question} />
+      <Changes by={addMonthlyReport}>
+        <MonthlyReports question={question} />
+      </Changes>
     </Page>
   )
 }

@@ -36,8 +36,10 @@ export function People({ people }: { people: readonly Person[] }) {
                 )}
               </p>
               <p className="break-words text-muted text-sm">
-                {person.email} · desde {formatInstantDate(person.desde)} ·{' '}
-                {person.vistaEm ? `entrou ${formatRelative(person.vistaEm, now)}` : 'sem sessão aberta'}
+                {person.email} · desde {formatInstantDate(person.desde)}
+                {person.vistaEm
+                  ? ` · entrou ${formatRelative(person.vistaEm, now)}`
+                  : !person.voce && ' · sem sessão aberta'}
               </p>
               <p className="mt-0.5">{rightsLine(person)}</p>
             </div>

@@ -1,13 +1,13 @@
-import { getAccount } from '@vigia/contract/accounts'
 import { peopleMax } from '@vigia/contract/forms'
 import type { RouteData } from '@vigia/contract/route'
-import { getTeam } from '@vigia/contract/team'
+import { getTeam, invite } from '@vigia/contract/team'
 import { UserPlus } from 'lucide-react'
 import { useState } from 'react'
 import { useScreenQuery } from '../lib/query.ts'
 import { useMay } from '../lib/rights.ts'
 import { productName } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
+import { Changes } from '../ui/changes.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
@@ -18,16 +18,10 @@ import { WorkspaceSettings } from './workspace-settings.tsx'
 
 /** Members of the workspace with their rights, and invitations. */
 export function TeamPage() {
-  const account = useScreenQuery(getAccount, {})
   const mayManage = useMay('administrador')
-  const shared = account.data?.compartilhada ?? false
   return (
     <Page title="Equipe" site={productName} subtitle="Quem entra neste workspace, e o que cada pessoa pode.">
-      {shared ? (
-        <Notice tone="info" title="Esta conta é de todos os visitantes, e por isso não tem equipe.">
-          Para convidar pessoas, crie uma conta.
-        </Notice>
-      ) : mayManage ? (
+      {mayManage ? (
         <Team />
       ) : (
         <Notice tone="info" title="A equipe é cuidada por quem administra o workspace.">
@@ -40,7 +34,11 @@ export function TeamPage() {
 
 function Team() {
   const team = useScreenQuery(getTeam, {})
-  return <Loaded query={team}>{(data) => <TeamSections {...data} />}</Loaded>
+  return (
+    <Changes by={invite}>
+      <Loaded query={team}>{(data) => <TeamSections {...data} />}</Loaded>
+    </Changes>
+  )
 }
 
 function TeamSections({ nome, exigeSegundoFator, pessoas, convites }: RouteData<typeof getTeam>) {

@@ -37,7 +37,7 @@ export async function getTeam(ctx: WithDatabase, { workspaceId, accountId }: Ses
                select c.public_id::text from account_company m join company c on c.workspace_id = m.workspace_id and c.id = m.company_id
                 where m.workspace_id = ${workspaceId} and m.account_id = a.id order by c.id) end as "idsEmpresas",
              a.access_until as "acessoAte", a.created_at as desde,
-             (select max(s.seen_at) from session s where s.workspace_id = ${workspaceId} and s.account_id = a.id) as "vistaEm",
+             (select max(s.seen_at) from session s where s.workspace_id = ${workspaceId} and s.account_id = a.id and not a.shared) as "vistaEm",
              a.id = ${accountId} as voce
         from account a where a.workspace_id = ${workspaceId} order by a.id`.execute(db)
     const { rows: convites } = await sql<Team['convites'][number]>`

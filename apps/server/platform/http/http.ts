@@ -2,7 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import { type Duplex, Readable } from 'node:stream'
 import multipart from '@fastify/multipart'
-import { type Envelope, mayAs, type RouteData, type RouteDefinition, type RouteInput } from '@vigia/contract/route'
+import type { Envelope, RouteData, RouteDefinition, RouteInput } from '@vigia/contract/route'
+import { mayAs, refusesShared } from '@vigia/contract/route'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Config } from '../../config.ts'
 import type { Context, Database } from '../context.ts'
@@ -71,8 +72,7 @@ export function handle<const R extends RouteDefinition>(route: R, ...rest: [Hand
     route,
     cost,
     run: async (ctx, input, session, caller) => {
-      // A change in a shared login affects all of its visitors.
-      if (session?.shared && route.method !== 'GET' && !route.shared) throw new AppError('conflict', ofOneOwner)
+      if (session?.shared && refusesShared(route)) throw new AppError('conflict', ofOneOwner)
       if (session && (route.proof === 'always' || route.proof?.(input as never))) requireRecentProof(session)
       return handler(ctx, { ...(input as RouteInput<R>), session: session as SessionOf<R>, caller })
     },

@@ -10,6 +10,7 @@ import { notifySuccess } from '../../lib/notify.ts'
 import { actionMessage, useAction, useScreenQuery } from '../../lib/query.ts'
 import { useMay } from '../../lib/rights.ts'
 import { Button } from '../../ui/button.tsx'
+import { Changes } from '../../ui/changes.tsx'
 import { Checkbox } from '../../ui/form/checkbox.tsx'
 import { Field } from '../../ui/form/field.tsx'
 import { Input } from '../../ui/form/input.tsx'
@@ -38,17 +39,19 @@ export function ViewsDialog({ kind, address, onClose }: ViewsDialogProps) {
       description="Filtro, ordem e colunas com um nome, para todos da conta; ficam na navegação."
     >
       <div className="grid gap-5 overflow-y-auto px-5 py-4">
-        {mayChange && <SaveForm kind={kind} address={address} onSaved={onClose} />}
-        <section aria-label="Visões guardadas" className="ledger">
-          {error && <Notice tone="error" title={actionMessage(error)} />}
-          {!views && !error && <Skeleton className="my-3 w-40" />}
-          {views?.length === 0 && <p className="py-3 text-muted">Nenhuma visão guardada ainda.</p>}
-          <ul>
-            {views?.map((view) => (
-              <ViewLine key={view.idVisao} kind={kind} view={view} mayChange={mayChange} onFollow={onClose} />
-            ))}
-          </ul>
-        </section>
+        <Changes by={saveView}>
+          {mayChange && <SaveForm kind={kind} address={address} onSaved={onClose} />}
+          <section aria-label="Visões guardadas" className="ledger">
+            {error && <Notice tone="error" title={actionMessage(error)} />}
+            {!views && !error && <Skeleton className="my-3 w-40" />}
+            {views?.length === 0 && <p className="py-3 text-muted">Nenhuma visão guardada ainda.</p>}
+            <ul>
+              {views?.map((view) => (
+                <ViewLine key={view.idVisao} kind={kind} view={view} mayChange={mayChange} onFollow={onClose} />
+              ))}
+            </ul>
+          </section>
+        </Changes>
       </div>
     </Dialog>
   )

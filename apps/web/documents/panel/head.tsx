@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query'
 import { participationLabel } from '@vigia/contract/codes'
 import { type DocumentDetail, type DocumentRow, downloadXml, listDocuments } from '@vigia/contract/documents'
 import { listManifestations } from '@vigia/contract/manifestation'
+import { markChecked } from '@vigia/contract/remarks'
 import { formatDate, formatMoney } from '@vigia/contract/text'
 import { cte, desacordo } from '@vigia/dfe/families/cte'
 import { parseKey } from '@vigia/dfe/families/lookup'
@@ -15,6 +16,7 @@ import { notifyError } from '../../lib/notify.ts'
 import { actionFailure, useScreenQuery } from '../../lib/query.ts'
 import { useMay } from '../../lib/rights.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
+import { Changes } from '../../ui/changes.tsx'
 import { CompanyName } from '../../ui/company-name.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { GroupsOfFour } from '../../ui/groups-of-four.tsx'
@@ -112,7 +114,9 @@ function Head({ row, detail, wide, onView, onAnswer }: PanelHeadProps & { row: D
         </Notice>
       )}
       {unconfirmed && <Unconfirmed idDfe={row.idDfe} event={unconfirmed} />}
-      <CheckedLine row={row} />
+      <Changes by={markChecked}>
+        <CheckedLine row={row} />
+      </Changes>
       <Proposal row={row} detail={detail} wide={wide} onView={onView} onAnswer={answer} reasonAgainst={reasonAgainst} />
       <div className="flex flex-wrap gap-2">
         <ManifestMenu align="start" kind={kind} reasonAgainst={reasonAgainst} onChoose={answer} />

@@ -7,6 +7,7 @@ import { notifySuccess } from '../../lib/notify.ts'
 import { useAction } from '../../lib/query.ts'
 import { useMay } from '../../lib/rights.ts'
 import { Button } from '../../ui/button.tsx'
+import { Changes } from '../../ui/changes.tsx'
 import { Field } from '../../ui/form/field.tsx'
 import { Textarea } from '../../ui/form/textarea.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -101,17 +102,19 @@ export function PanelRemarks({ detail }: { detail: DocumentDetail | undefined })
   const { documento, anotacoes } = detail
   return (
     <div className="grid gap-4 px-5 py-4 max-sm:px-4">
-      <DoneMarks row={detail.documento} />
-      {anotacoes.length === 0 ? (
-        <p className="text-muted">Ninguém escreveu nada sobre este documento.</p>
-      ) : (
-        <ul aria-label="Observações" className="border-line border-t [&>li]:border-line [&>li]:border-b">
-          {anotacoes.map((remark) => (
-            <RemarkItem key={remark.idObservacao} idDfe={documento.idDfe} remark={remark} />
-          ))}
-        </ul>
-      )}
-      <NewRemark key={documento.idDfe} idDfe={documento.idDfe} />
+      <Changes by={markDone}>
+        <DoneMarks row={detail.documento} />
+        {anotacoes.length === 0 ? (
+          <p className="text-muted">Ninguém escreveu nada sobre este documento.</p>
+        ) : (
+          <ul aria-label="Observações" className="border-line border-t [&>li]:border-line [&>li]:border-b">
+            {anotacoes.map((remark) => (
+              <RemarkItem key={remark.idObservacao} idDfe={documento.idDfe} remark={remark} />
+            ))}
+          </ul>
+        )}
+        <NewRemark key={documento.idDfe} idDfe={documento.idDfe} />
+      </Changes>
     </div>
   )
 }

@@ -23,7 +23,7 @@ export function Switch({ label, help, checked, onChange, name, ref }: SwitchProp
         onCheckedChange={onChange}
         data-name={name}
         aria-describedby={`${id}-help`}
-        className="group relative h-6 w-10 shrink-0 rounded-full border border-line-strong bg-sunken transition-colors duration-150 data-[state=checked]:border-brand data-[state=checked]:bg-brand"
+        className="group relative h-6 w-10 shrink-0 rounded-full border border-line-strong bg-sunken transition-colors duration-150 disabled:cursor-not-allowed disabled:opacity-55 data-[state=checked]:border-brand data-[state=checked]:bg-brand"
       >
         <Radix.Thumb className="block size-4 translate-x-1 rounded-full bg-line-strong transition-transform duration-150 data-[state=checked]:translate-x-4.5 data-[state=checked]:bg-brand-ink" />
       </Radix.Root>
