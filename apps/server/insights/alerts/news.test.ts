@@ -56,16 +56,19 @@ async function newOffice() {
   }
 }
 
-const twins = (first: number) =>
-  [first, first + 1].map((number, day) =>
-    resNFe({ number, amount: `${first}000.00`, issuedAt: `2026-11-1${day + 1}T09:15:00-03:00` }),
-  )
+const daysAgo = (days: number) =>
+  `${new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)}T09:15:00-03:00`
 
-test('an alert of what arrives is news once; what was here before, and what goes and comes again, is none', async () => {
+const twins = (first: number, days = 3) =>
+  [first, first + 1].map((number, day) => resNFe({ number, amount: `${first}000.00`, issuedAt: daysAgo(days - day) }))
+
+test('an alert of what arrives is news once; what was here before, arrives late, or goes and comes again, is none', async () => {
   const { deliver, news, inside, workspaceId } = await newOffice()
   await deliver(...twins(1))
   expect(await news()).toEqual([])
   await deliver(...twins(5))
+  expect(await news()).toEqual([[6, 1]])
+  await deliver(...twins(7, 20))
   expect(await news()).toEqual([[6, 1]])
   const { rows: letters } = await inside((db) => sql`select kind from job where kind = 'letters'`.execute(db))
   expect(letters).toHaveLength(1)

@@ -40,8 +40,9 @@ interface Waiting {
   id: bigint
   companyId: number
   version: string
-  /** It changed, so people are told what is found. */
   changed: boolean
+  /** Nothing about it is recent: it was old when it arrived, and nothing happened to it since. */
+  late: boolean
 }
 
 interface Portion {
@@ -53,6 +54,11 @@ interface Portion {
   told: boolean
 }
 
+// Whoever begins to capture, or comes back after weeks, sees what is found in old documents, but is not called for each of them.
+const isLate = sql`(d.issued_at at time zone 'America/Sao_Paulo' < d.created_at - interval '7 days' and not exists (
+  select from document_event e
+   where e.workspace_id = d.workspace_id and e.company_id = d.company_id and e.chave = d.chave and e.registered_at > d.created_at))`
+
 // Newest first, and what arrives before what is judged again.
 async function findWaiting(db: Database, workspaceId: number): Promise<Portion> {
   const waiting: Waiting[] = []
@@ -60,7 +66,7 @@ async function findWaiting(db: Database, workspaceId: number): Promise<Portion> 
     const most = judgedMax - waiting.length
     if (most === 0) return []
     const { rows } = await sql<Waiting>`
-      select d.id, d.company_id as "companyId", d.xmin::text as version, d.judged_at is null as changed from document d
+      select d.id, d.company_id as "companyId", d.xmin::text as version, d.judged_at is null as changed, ${isLate} as late from document d
        where d.workspace_id = ${workspaceId} and ${which} limit ${most}`.execute(db)
     const known = new Set(waiting.map(({ id }) => id))
     waiting.push(...rows.filter(({ id }) => !known.has(id)).map((one) => (isReview ? { ...one, changed: false } : one)))
@@ -101,6 +107,7 @@ async function takeTurn(ctx: Context, job: Job): Promise<{ companies: readonly n
     await holdAlerts({ db }, workspaceId)
     await auditBills({ db, log }, workspaceId, ids)
     const changed = new Set(waiting.flatMap(({ id, changed }) => (changed ? id : [])))
+    const announced = new Set(told ? waiting.flatMap(({ id, changed, late }) => (changed && !late ? id : [])) : [])
     const judgedAt = new Date(asOf).toISOString()
     const judged = new Map<bigint, JudgedAt>(
       waiting.map(({ id, version }) => [id, { version, judged_at: judgedAt, judge_at: null }]),
@@ -110,7 +117,7 @@ async function takeTurn(ctx: Context, job: Job): Promise<{ companies: readonly n
       db,
       read,
       async (some) => {
-        for (const [id, at] of await judgeRead({ db }, workspaceId, asOf, some, told ? changed : new Set()))
+        for (const [id, at] of await judgeRead({ db }, workspaceId, asOf, some, announced))
           if (judged.has(id)) judged.get(id)!.judge_at = new Date(at).toISOString()
       },
       ({ documentId }: ReadDocument, err) => {
