@@ -76,7 +76,7 @@ async function factsOf(simulator: Simulator, client: (typeof clients)[number], b
   )
 }
 
-test.each(['2026-11-29T23:50:00-03:00', '2026-10-01T07:10:00-03:00'])(
+test.each(['2026-10-01T07:10:00-03:00', '2026-10-16T14:20:00-03:00', '2026-10-31T23:50:00-03:00'])(
   'the story of %s raises its alerts and no other',
   async (at) => {
     await inFolder(at, async (directory) => {

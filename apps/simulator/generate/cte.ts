@@ -31,6 +31,8 @@ interface FreightOrder extends CteOrder {
   toma: '0' | '3'
   /** Chaves of the NF-e that are carried, with the value and weight of each. */
   cargo: { chave: string; vNF: number; weight: number }[]
+  /** The load in words: the CT-e cites no NF-e. */
+  otherLoad?: string | undefined
 }
 
 interface PassengersOrder extends CteOrder {
@@ -84,7 +86,9 @@ export function buildCte(random: Random, order: FreightOrder, signer: IssuedCert
     group(
       'infCTeNorm',
       cargoGroup(order, 'PESO BRUTO'),
-      group('infDoc', ...order.cargo.map(({ chave }) => group('infNFe', textElement('chave', chave)))),
+      order.otherLoad === undefined
+        ? group('infDoc', ...order.cargo.map(({ chave }) => group('infNFe', textElement('chave', chave))))
+        : group('infDoc', group('infOutros', textElement('tpDoc', '99'), textElement('descOutros', order.otherLoad))),
       roadModal(random),
     ),
   ])

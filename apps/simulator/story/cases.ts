@@ -34,6 +34,8 @@ export interface Frete extends Quando {
   tomador: 'remetente' | 'destinatário'
   /** Times the price of the table. */
   vezes?: number
+  /** What travels instead, and the CT-e cites no note. */
+  carga?: string
 }
 
 export interface Cancelamento extends Quando {
@@ -249,6 +251,33 @@ export const casos: Caso[] = [
       },
     ],
     ocultas: ['nota que não chegou'],
+  },
+  {
+    conta: 'CT-e que não cita nota nenhuma: a transportadora cobra do mercado a devolução de paletes.',
+    atos: [
+      {
+        nota: 'entrega dos paletes',
+        de: 'paineiras',
+        para: 'mercado',
+        dias: 10,
+        hora: '16:10',
+        linhas: [
+          ['ARROZ PARBOILIZADO TIPO 1 5KG', 130],
+          ['FUBÁ MIMOSO 1KG FARDO C/20', 14],
+        ],
+        frete: 'FOB',
+        ciencia: 17,
+      },
+      {
+        frete: 'paletes',
+        da: 'entrega dos paletes',
+        por: 'bandeirantes',
+        tomador: 'destinatário',
+        dias: 9,
+        hora: '11:05',
+        carga: 'PALETES VAZIOS',
+      },
+    ],
   },
   {
     conta: 'Nota cancelada e emitida de novo no dia seguinte, mais cara: um dos cortes subiu 70%.',

@@ -21,6 +21,8 @@ const minuteMs = 60_000
 const storyDays = 89
 // Few answers fall due in the week of the first start, because notes of 83 to 90 days ago are few.
 const quietDays = 7
+// The term of the Ciência: what is older was answered in the system that was used before.
+const answerDays = 10
 /** How long after a delivery something may still happen to it. */
 const consequencesMs = 5 * dayMs
 
@@ -35,7 +37,7 @@ export function stepsBetween(play: Play, began: number, after: number, until: nu
   const steps: Step[] = []
   for (let day = Math.max(first, dayOf(after - consequencesMs)); day <= until; day += dayMs)
     for (const delivery of entregas)
-      if (comes(delivery, day, (day - first) / dayMs)) steps.push(...deliverySteps(play, delivery, day))
+      if (comes(delivery, day, (day - first) / dayMs)) steps.push(...deliverySteps(play, delivery, day, began))
   for (const one of casos) steps.push(...caseSteps(play, one, began))
   return steps.filter(({ at }) => at > after && at <= until).sort((a, b) => a.at - b.at)
 }
@@ -67,7 +69,7 @@ function comes({ dias, quinzenal }: Entrega, day: number, since: number): boolea
   return dias.some((dia) => dia === weekdays[weekday]) && (!quinzenal || week % 2 === 0)
 }
 
-function deliverySteps(play: Play, delivery: Entrega, day: number): Step[] {
+function deliverySteps(play: Play, delivery: Entrega, day: number, began: number): Step[] {
   const { de, para, frete, transportadora } = delivery
   const key = `${de} ${para} ${localDateTime(day).slice(0, 10)}`
   const random = createRandom(key)
@@ -104,7 +106,7 @@ function deliverySteps(play: Play, delivery: Entrega, day: number): Step[] {
     add([3, 30], (later) =>
       play.letter(key, order, later, `Onde se lê peso bruto, considerar ${random.integer(90, 900)} kg.`),
     )
-  if (random.chance(0.94)) add([3, 40], (later) => play.answer(key, order, later))
+  if (day < began - answerDays * dayMs || random.chance(0.8)) add([3, 40], (later) => play.answer(key, order, later))
   return steps
 }
 

@@ -25,7 +25,7 @@ export interface SaleOrder extends Pick<Nota, 'numero' | 'filial'> {
   nivel?: number
 }
 
-interface FreightOrder extends Pick<Frete, 'por' | 'vezes'> {
+interface FreightOrder extends Pick<Frete, 'por' | 'vezes' | 'carga'> {
   key: string
   at: number
   tomador?: Frete['tomador']
@@ -94,7 +94,7 @@ export function createPlay({ signers, tpAmb }: { signers: Signers; tpAmb: 1 | 2 
 
   return {
     note,
-    async freight(noteKey, sale, { key, at, por, vezes = 1, tomador }) {
+    async freight(noteKey, sale, { key, at, por, vezes = 1, tomador, carga }) {
       const carrier = carriers(por)
       const random = createRandom(`freight ${key}`)
       const written = await note(noteKey, sale)
@@ -112,6 +112,7 @@ export function createPlay({ signers, tpAmb }: { signers: Signers; tpAmb: 1 | 2 
         receiver: written.recipient,
         toma: payer === 'destinatário' ? ('3' as const) : ('0' as const),
         cargo: [written],
+        otherLoad: carga,
       }
       return buildCte(random, order, await signers.signerOf(carrier))
     },

@@ -44,7 +44,9 @@ export function AuditTable({ rows }: AuditListProps) {
             <td>
               <ActionBadge row={row} />
             </td>
-            <td className="break-words">{row.descricao}</td>
+            <td className="break-words">
+              <Description text={row.descricao} />
+            </td>
             <td className="break-words pr-0! text-muted tabular-nums">{row.endereco ?? '–'}</td>
           </tr>
         ))}
@@ -68,7 +70,9 @@ export function AuditItems({ rows }: AuditListProps) {
         // biome-ignore lint/suspicious/noArrayIndexKey: an entry has no id, and two may be equal to the millisecond.
         <li key={`${row.quando} ${index}`} className="py-2.5">
           <div className="flex items-start justify-between gap-3">
-            <p className="min-w-0 break-words">{row.descricao}</p>
+            <div className="min-w-0 break-words">
+              <Description text={row.descricao} />
+            </div>
             <span className="shrink-0">
               <ActionBadge row={row} />
             </span>
@@ -87,6 +91,18 @@ export function AuditItems({ rows }: AuditListProps) {
           </li>
         ))}
     </ul>
+  )
+}
+
+const shownMax = 300
+
+// One act may name a thousand parcels.
+function Description({ text }: { text: string }) {
+  if (text.length <= shownMax) return text
+  return (
+    <details>
+      <summary className="cursor-pointer">{text.slice(0, shownMax)}…</summary>…{text.slice(shownMax)}
+    </details>
   )
 }
 
