@@ -13,7 +13,7 @@ import { formOf, orderOf } from '../print/printing.ts'
 import { openReceived } from '../received/bytes.ts'
 import { doubtOf, proofSentence } from '../signatures/proof.ts'
 import { type Entry, safeName } from './archive.ts'
-import { type SpreadsheetColumn, startSpreadsheet } from './spreadsheet.ts'
+import { column, type SpreadsheetColumn, startSpreadsheet } from './spreadsheet.ts'
 import { type ExportContents, readMe, type Tally } from './texts.ts'
 
 interface ExportTask {
@@ -43,13 +43,13 @@ export async function* exportFiles(task: ExportTask, ctx: Pick<Context, 'log' | 
     : null
   const folders = new Map<number, string>()
   for await (const rows of task.rows) {
-    const lines: string[][] = []
+    const lines: DocumentLine[] = []
     for (const [row, pdf] of printAhead(rows, contents.pdf, task.logoOf, ctx)) {
       tally.documents++
       if (!folders.has(row.company_id)) folders.set(row.company_id, folderOf(row))
       const { entries, problem } = await filesOf(row, pdf, folders.get(row.company_id)!, contents, tally, ctx)
       for (const entry of entries) yield { ...entry, at }
-      lines.push(lineOf(row, task.role, entries[0]?.name ?? '', problem))
+      lines.push({ ...row, role: task.role, file: entries[0]?.name ?? '', problem })
     }
     await sheet?.add(lines)
   }
@@ -176,58 +176,39 @@ export function problemOf({ type, number, issuer_name, chave }: DocumentFile, wh
 
 export const onlySummary = 'Só o resumo chegou até agora.'
 
-export const columns: SpreadsheetColumn[] = [
-  { title: 'Tipo', width: 7, kind: 'text' },
-  { title: 'Número', width: 11, kind: 'whole' },
-  { title: 'Série', width: 7, kind: 'whole' },
-  { title: 'Emissão', width: 17, kind: 'date' },
-  { title: 'CNPJ ou CPF do emitente', width: 24, kind: 'text' },
-  { title: 'Emitente', width: 40, kind: 'text' },
-  { title: 'Valor (R$)', width: 15, kind: 'money' },
-  { title: 'Status', width: 24, kind: 'text' },
-  { title: 'Último evento', width: 32, kind: 'text' },
-  { title: 'Participação', width: 15, kind: 'text' },
-  { title: 'Empresa', width: 40, kind: 'text' },
-  { title: 'CNPJ da empresa', width: 17, kind: 'text' },
-  { title: 'Chegada (Brasília)', width: 18, kind: 'date' },
-  { title: 'Chave de acesso', width: 48, kind: 'text' },
-  { title: 'Arquivo', width: 40, kind: 'text' },
-  { title: 'Observação', width: 40, kind: 'text' },
-  { title: 'Assinatura, protocolo e chave', width: 40, kind: 'text' },
-  { title: 'Conferida por', width: 30, kind: 'text' },
-  { title: 'Lançada por', width: 30, kind: 'text' },
-  { title: 'Entregue por', width: 30, kind: 'text' },
-  { title: 'Mudou depois', width: 26, kind: 'text' },
-  { title: 'Anotações', width: 50, kind: 'text' },
-]
-
-export function lineOf(row: DocumentFile, role: number | undefined, file: string, problem: string): string[] {
-  const family = serviceOf(row.type)
-  return [
-    familyOf(row.type).name,
-    String(row.number),
-    String(row.series ?? ''),
-    row.issued_at.replace(' ', 'T'),
-    row.issuer_tax_id,
-    row.issuer_name,
-    row.amount,
-    statusNames[row.status] ?? '',
-    eventText(family, row),
-    roleNames[role ?? primaryRole(family, row.roles)] ?? '',
-    row.company_name,
-    row.company_cnpj,
-    writeBrasiliaTime(row.created_at),
-    row.chave,
-    file,
-    problem,
-    row.proof ? proofSentence(row.proof, row.base_status) : row.complete ? 'Não conferidos.' : '',
-    byWhom(row.checked_by, row.checked_at),
-    byWhom(row.booked_by, row.booked_at),
-    byWhom(row.delivered_by, row.delivered_at),
-    row.altered_at === null ? '' : eventName(family, row.altered_by!),
-    row.remark_texts ?? '',
-  ]
+/** A document in the spreadsheet, with its file and what is missing of it. `role`: the one that was asked for. */
+export interface DocumentLine extends DocumentFile {
+  role?: number | undefined
+  file: string
+  problem: string
 }
+
+export const columns: readonly SpreadsheetColumn<DocumentLine>[] = [
+  column('Tipo', 7, (row) => familyOf(row.type).name),
+  column('Número', 11, (row) => String(row.number), 'whole'),
+  column('Série', 7, (row) => String(row.series ?? ''), 'whole'),
+  column('Emissão', 17, (row) => row.issued_at.replace(' ', 'T'), 'date'),
+  column('CNPJ ou CPF do emitente', 24, (row) => row.issuer_tax_id),
+  column('Emitente', 40, (row) => row.issuer_name),
+  column('Valor (R$)', 15, (row) => row.amount, 'money'),
+  column('Status', 24, (row) => statusNames[row.status] ?? ''),
+  column('Último evento', 32, (row) => eventText(serviceOf(row.type), row)),
+  column('Participação', 15, (row) => roleNames[row.role ?? primaryRole(serviceOf(row.type), row.roles)] ?? ''),
+  column('Empresa', 40, (row) => row.company_name),
+  column('CNPJ da empresa', 17, (row) => row.company_cnpj),
+  column('Chegada (Brasília)', 18, (row) => writeBrasiliaTime(row.created_at), 'date'),
+  column('Chave de acesso', 48, (row) => row.chave),
+  column('Arquivo', 40, (row) => row.file),
+  column('Observação', 40, (row) => row.problem),
+  column('Assinatura, protocolo e chave', 40, ({ proof, base_status, complete }) =>
+    proof ? proofSentence(proof, base_status) : complete ? 'Não conferidos.' : '',
+  ),
+  column('Conferida por', 30, (row) => byWhom(row.checked_by, row.checked_at)),
+  column('Lançada por', 30, (row) => byWhom(row.booked_by, row.booked_at)),
+  column('Entregue por', 30, (row) => byWhom(row.delivered_by, row.delivered_at)),
+  column('Mudou depois', 26, (row) => (row.altered_at === null ? '' : eventName(serviceOf(row.type), row.altered_by!))),
+  column('Anotações', 50, (row) => row.remark_texts ?? ''),
+]
 
 function byWhom(name: string | null, at: Date | null): string {
   return at ? `${name ?? 'Alguém que não tem mais conta'}, em ${formatBrasiliaMoment(at)}` : ''

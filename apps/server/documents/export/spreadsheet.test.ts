@@ -3,13 +3,13 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { runs } from '../../../../tests/support/seed.ts'
 import { readZip } from '../../../../tests/support/zip.ts'
-import { type SpreadsheetColumn, startSpreadsheet } from './spreadsheet.ts'
+import { column, type SpreadsheetColumn, startSpreadsheet } from './spreadsheet.ts'
 
-const columns: SpreadsheetColumn[] = [
-  { title: 'Chave', width: 48, kind: 'text' },
-  { title: 'Número', width: 9, kind: 'whole' },
-  { title: 'Valor', width: 12, kind: 'money' },
-  { title: 'Emissão', width: 18, kind: 'date' },
+const columns: SpreadsheetColumn<string[]>[] = [
+  column('Chave', 48, (row) => row[0]!),
+  column('Número', 9, (row) => row[1]!, 'whole'),
+  column('Valor', 12, (row) => row[2]!, 'money'),
+  column('Emissão', 18, (row) => row[3]!, 'date'),
 ]
 
 async function sheetOf(lines: string[], rows: string[][]): Promise<string> {

@@ -2,29 +2,39 @@ import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { ZipFile } from 'yazl'
 
-/** How a column is shown, and what its values are: decimal text for numbers, `aaaa-MM-ddTHH:mm:ss` for dates, `aaaa-MM-dd` for days. */
-export interface SpreadsheetColumn {
+/** A column of rows of one kind. `width` is in characters. */
+export interface SpreadsheetColumn<Row> {
   title: string
-  /** In characters. */
   width: number
+  /** The cell of a row: decimal text for numbers, `aaaa-MM-ddTHH:mm:ss` for dates, `aaaa-MM-dd` for days; empty: an empty cell. */
+  of: (row: Row) => string
   kind: 'text' | 'whole' | 'money' | 'date' | 'day'
 }
 
-interface Spreadsheet {
-  /** Adds rows; an empty text is an empty cell. */
-  add(rows: string[][]): Promise<void>
+/** A column, of texts unless told otherwise. */
+export function column<Row>(
+  title: string,
+  width: number,
+  of: (row: Row) => string,
+  kind: SpreadsheetColumn<Row>['kind'] = 'text',
+): SpreadsheetColumn<Row> {
+  return { title, width, of, kind }
+}
+
+export interface Spreadsheet<Row> {
+  add(rows: readonly Row[]): Promise<void>
   end(): Promise<Buffer>
 }
 
 const styles = { plain: 0, title: 1, header: 2, text: 3, whole: 4, money: 5, date: 6, day: 7 }
 
 /** An XLSX file (ECMA-376) of one sheet: `lines` above the header, then the rows. Only its compressed bytes are in memory. */
-export function startSpreadsheet(
+export function startSpreadsheet<Row>(
   lines: string[],
-  columns: SpreadsheetColumn[],
+  columns: readonly SpreadsheetColumn<Row>[],
   at: Date,
   name = 'Documentos',
-): Spreadsheet {
+): Spreadsheet<Row> {
   const file = new ZipFile()
   const sheet = new PassThrough()
   for (const [part, text] of Object.entries(partsOf(name)))
@@ -47,10 +57,10 @@ export function startSpreadsheet(
   )
   return {
     async add(rows) {
-      const xml = rows.map((values) =>
+      const xml = rows.map((row) =>
         rowXml(
           ++last,
-          values.map((value, index) => cellOf(value, columns[index]!.kind)),
+          columns.map(({ of, kind }) => cellOf(of(row), kind)),
         ),
       )
       if (!sheet.write(xml.join(''))) await once(sheet, 'drain')
@@ -76,7 +86,7 @@ function rowXml(row: number, cells: CellWriter[]): string {
   return `<row r="${row}">${cells.map((cell, index) => cell(placeOf(index, row))).join('')}</row>`
 }
 
-function cellOf(value: string, kind: SpreadsheetColumn['kind']): CellWriter {
+function cellOf(value: string, kind: SpreadsheetColumn<unknown>['kind']): CellWriter {
   if (value === '') return () => ''
   if (kind === 'text') return textCell(value, styles.text)
   const number = kind === 'date' ? serialOf(value) : kind === 'day' ? serialOf(`${value}T00:00:00`) : value
@@ -123,7 +133,7 @@ const partsOf = (name: string) => ({
   'xl/styles.xml': `<styleSheet xmlns="${main}"><numFmts count="2"><numFmt numFmtId="164" formatCode="dd/mm/yyyy\\ hh:mm"/><numFmt numFmtId="165" formatCode="dd/mm/yyyy"/></numFmts><fonts count="3"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="14"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="2"><border><left/><right/><top/><bottom/><diagonal/></border><border><left/><right/><top/><bottom style="thin"><color auto="1"/></bottom><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="8"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/><xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/><xf numFmtId="0" fontId="2" fillId="0" borderId="1" xfId="0" applyFont="1" applyBorder="1"/><xf numFmtId="49" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="1" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="4" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="165" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/></cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`,
 })
 
-function sheetHead(columns: SpreadsheetColumn[], header: number): string {
+function sheetHead(columns: readonly SpreadsheetColumn<never>[], header: number): string {
   const widths = columns.map(
     ({ width }, index) => `<col min="${index + 1}" max="${index + 1}" width="${width}" customWidth="1"/>`,
   )
@@ -131,7 +141,7 @@ function sheetHead(columns: SpreadsheetColumn[], header: number): string {
 }
 
 // Keys and CNPJs are meant to be text: no warning in each cell.
-function sheetTail(columns: SpreadsheetColumn[], header: number, last: number): string {
+function sheetTail(columns: readonly SpreadsheetColumn<never>[], header: number, last: number): string {
   const end = placeOf(columns.length - 1, last)
   return `</sheetData><autoFilter ref="A${header}:${end}"/><pageMargins left="0.4" right="0.4" top="0.5" bottom="0.5" header="0.3" footer="0.3"/><pageSetup paperSize="9" orientation="landscape"/><ignoredErrors><ignoredError sqref="A1:${end}" numberStoredAsText="1"/></ignoredErrors></worksheet>`
 }

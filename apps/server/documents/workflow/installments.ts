@@ -19,7 +19,7 @@ import { inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import { handle } from '../../platform/http/http.ts'
 import type { Session } from '../../platform/http/session.ts'
-import { type SpreadsheetColumn, startSpreadsheet } from '../export/spreadsheet.ts'
+import { column, type SpreadsheetColumn, startSpreadsheet } from '../export/spreadsheet.ts'
 import { all, isIssuer } from '../list/filter.ts'
 import { noteRead } from '../reads.ts'
 import { countWaiting } from '../unread.ts'
@@ -434,29 +434,21 @@ async function setPaid(
   return changed.map((row) => idOf(ctx, workspaceId, row))
 }
 
-const columns: (SpreadsheetColumn & { of: (row: Row) => string })[] = [
-  { title: 'Vencimento', width: 12, kind: 'day', of: ({ due_on }) => (due_on === never ? 'sem vencimento' : due_on) },
-  { title: 'Valor', width: 14, kind: 'money', of: ({ amount }) => (Number(amount) / 100).toFixed(2) },
-  { title: 'Parcela', width: 10, kind: 'text', of: (row) => row.number },
-  { title: 'Nota', width: 11, kind: 'whole', of: ({ nNF }) => String(nNF) },
-  { title: 'Emitente', width: 40, kind: 'text', of: (row) => row.name },
-  { title: 'CNPJ/CPF do emitente', width: 20, kind: 'text', of: (row) => row.issuer },
-  { title: 'Empresa', width: 40, kind: 'text', of: (row) => row.company },
-  { title: 'CNPJ da empresa', width: 20, kind: 'text', of: (row) => row.companyCnpj },
-  {
-    title: 'Situação',
-    width: 40,
-    kind: 'text',
-    of: ({ paid_at, paidBy, overdue, due_on }) =>
-      paid_at
-        ? `Marcada como paga por ${paidBy ?? someone}, em ${formatBrasiliaDay(paid_at)}`
-        : overdue
-          ? 'Vencida, sem marca de paga'
-          : due_on === never
-            ? 'Sem vencimento'
-            : 'A vencer',
-  },
-  { title: 'Chave', width: 46, kind: 'text', of: (row) => row.chave },
+const columns: readonly SpreadsheetColumn<Row>[] = [
+  column('Vencimento', 12, ({ due_on }) => (due_on === never ? 'sem vencimento' : due_on), 'day'),
+  column('Valor', 14, ({ amount }) => (Number(amount) / 100).toFixed(2), 'money'),
+  column('Parcela', 10, (row) => row.number),
+  column('Nota', 11, ({ nNF }) => String(nNF), 'whole'),
+  column('Emitente', 40, (row) => row.name),
+  column('CNPJ/CPF do emitente', 20, (row) => row.issuer),
+  column('Empresa', 40, (row) => row.company),
+  column('CNPJ da empresa', 20, (row) => row.companyCnpj),
+  column('Situação', 40, ({ paid_at, paidBy, overdue, due_on }) => {
+    if (paid_at) return `Marcada como paga por ${paidBy ?? someone}, em ${formatBrasiliaDay(paid_at)}`
+    if (overdue) return 'Vencida, sem marca de paga'
+    return due_on === never ? 'Sem vencimento' : 'A vencer'
+  }),
+  column('Chave', 46, (row) => row.chave),
 ]
 const someone = 'alguém que não tem mais conta'
 
@@ -477,7 +469,7 @@ async function writeSheet(ctx: WithDatabase, workspaceId: number, filter: Instal
   let after: Place | null = null
   for (;;) {
     const rows: Row[] = await readRows(ctx, workspaceId, filter, { after, limit: sheetPage })
-    await sheet.add(rows.map((row) => columns.map(({ of }) => of(row))))
+    await sheet.add(rows)
     const last = rows.at(-1)
     if (rows.length < sheetPage || !last) return { content: await sheet.end(), count }
     after = { at: last.at, parcel: { documentId: last.document_id, place: last.place } }

@@ -1,6 +1,6 @@
 import { type FreightFinding, freightMax, freightNames } from '@vigia/contract/freight'
 import { formatBrasiliaMoment, formatCount, formatInstantDate, formatMoney } from '@vigia/contract/text'
-import { type SpreadsheetColumn, startSpreadsheet } from '../../documents/export/spreadsheet.ts'
+import { column, type SpreadsheetColumn, startSpreadsheet } from '../../documents/export/spreadsheet.ts'
 import { countWaiting } from '../../documents/unread.ts'
 import type { Context } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
@@ -37,42 +37,26 @@ export async function makeSheet(
     const { items, proximo } = await readWorkspace(ctx, workspaceId, (ctx) =>
       listFindings(ctx, workspaceId, question, after, rowsAtOnce),
     )
-    await sheet.add(items.map(cells))
+    await sheet.add(items)
     if (proximo === null) break
     after = proximo
   }
   return sheet.end()
 }
 
-const text = (title: string, width: number): SpreadsheetColumn => ({ title, width, kind: 'text' })
-const columns: SpreadsheetColumn[] = [
-  text('CT-e', 12),
-  text('Emissão', 12),
-  text('Transportadora', 40),
-  text('CNPJ/CPF', 18),
-  text('Empresa', 40),
-  text('CNPJ da empresa', 18),
-  { title: 'Valor do CT-e', width: 16, kind: 'money' },
-  text('Achado', 32),
-  text('O que não fecha', 90),
-  text('Documentos', 48),
-  text('Dito certo por', 32),
-  text('Chave', 48),
-]
-
-const cells = (finding: FreightFinding): string[] => [
-  String(finding.numero),
-  finding.emissao.slice(0, 10).split('-').reverse().join('/'),
-  finding.emitente,
-  finding.cnpjEmitente,
-  finding.empresa,
-  finding.cnpjEmpresa,
-  finding.valor.toFixed(2),
-  finding.nome,
-  finding.frase,
-  finding.documentos.map(({ chave }) => chave).join(' '),
-  finding.certo
-    ? `${finding.certo.quem ?? 'alguém que não tem mais conta'}, ${formatInstantDate(finding.certo.quando)}`
-    : '',
-  finding.chave,
+const columns: readonly SpreadsheetColumn<FreightFinding>[] = [
+  column('CT-e', 12, ({ numero }) => String(numero)),
+  column('Emissão', 12, ({ emissao }) => emissao.slice(0, 10).split('-').reverse().join('/')),
+  column('Transportadora', 40, ({ emitente }) => emitente),
+  column('CNPJ/CPF', 18, ({ cnpjEmitente }) => cnpjEmitente),
+  column('Empresa', 40, ({ empresa }) => empresa),
+  column('CNPJ da empresa', 18, ({ cnpjEmpresa }) => cnpjEmpresa),
+  column('Valor do CT-e', 16, ({ valor }) => valor.toFixed(2), 'money'),
+  column('Achado', 32, ({ nome }) => nome),
+  column('O que não fecha', 90, ({ frase }) => frase),
+  column('Documentos', 48, ({ documentos }) => documentos.map(({ chave }) => chave).join(' ')),
+  column('Dito certo por', 32, ({ certo }) =>
+    certo ? `${certo.quem ?? 'alguém que não tem mais conta'}, ${formatInstantDate(certo.quando)}` : '',
+  ),
+  column('Chave', 48, ({ chave }) => chave),
 ]

@@ -1,25 +1,11 @@
 import type { ReformSheet } from '@vigia/contract/reform'
 import { formatCount, formatMonth } from '@vigia/contract/text'
 import { familyOf } from '@vigia/dfe/families/lookup'
-import { type SpreadsheetColumn, startSpreadsheet } from '../../documents/export/spreadsheet.ts'
+import { column, type SpreadsheetColumn, startSpreadsheet } from '../../documents/export/spreadsheet.ts'
 
-const columns: SpreadsheetColumn[] = [
-  { title: 'Parte', width: 26, kind: 'text' },
-  { title: 'CNPJ, CPF ou código', width: 20, kind: 'text' },
-  { title: 'Nome', width: 44, kind: 'text' },
-  { title: 'Tipo', width: 8, kind: 'text' },
-  { title: 'Número', width: 10, kind: 'whole' },
-  { title: 'Emissão', width: 17, kind: 'date' },
-  { title: 'Documentos', width: 12, kind: 'whole' },
-  { title: 'Valor', width: 16, kind: 'money' },
-  { title: 'IBS', width: 14, kind: 'money' },
-  { title: 'CBS', width: 14, kind: 'money' },
-  { title: 'IS', width: 14, kind: 'money' },
-  { title: 'O que há', width: 80, kind: 'text' },
-]
-
-/** Fields of all parts, each in its column. */
+/** A row of any part: `text` says what there is. */
 interface Row {
+  part: string
   cnpjCpf?: string
   codigo?: string
   nome?: string
@@ -32,7 +18,26 @@ interface Row {
   ibs?: number
   cbs?: number
   is?: number
+  text?: string
 }
+
+const whole = (count: number | undefined) => (count === undefined ? '' : String(count))
+const money = (amount: number | undefined) => amount?.toFixed(2) ?? ''
+
+const columns: readonly SpreadsheetColumn<Row>[] = [
+  column('Parte', 26, (row) => row.part),
+  column('CNPJ, CPF ou código', 20, (row) => row.cnpjCpf ?? row.codigo ?? ''),
+  column('Nome', 44, (row) => row.nome ?? row.emitente ?? ''),
+  column('Tipo', 8, ({ tipoDFe }) => (tipoDFe === undefined ? '' : familyOf(tipoDFe).name)),
+  column('Número', 10, (row) => whole(row.numero), 'whole'),
+  column('Emissão', 17, (row) => row.dataEmissao ?? '', 'date'),
+  column('Documentos', 12, (row) => whole(row.documentos), 'whole'),
+  column('Valor', 16, (row) => money(row.valor), 'money'),
+  column('IBS', 14, (row) => money(row.ibs), 'money'),
+  column('CBS', 14, (row) => money(row.cbs), 'money'),
+  column('IS', 14, (row) => money(row.is), 'money'),
+  column('O que há', 80, (row) => row.text ?? ''),
+]
 
 export function sheetFile(sheet: ReformSheet, companies: string, at: Date): Promise<Buffer> {
   const lines = [
@@ -44,11 +49,12 @@ export function sheetFile(sheet: ReformSheet, companies: string, at: Date): Prom
       : []),
   ]
   const file = startSpreadsheet(lines, columns, at)
-  return file.add(cellsOf(sheet)).then(() => file.end())
+  return file.add(rowsOf(sheet)).then(() => file.end())
 }
 
-function cellsOf(sheet: ReformSheet): string[][] {
-  const part = (name: string, rows: readonly Row[], text = '') => rows.map((row) => cells(name, row, text))
+function rowsOf(sheet: ReformSheet): Row[] {
+  const part = (name: string, rows: readonly Omit<Row, 'part'>[], text = '') =>
+    rows.map((row) => ({ ...row, part: name, text }))
   return [
     ...part('Total', sheet.total),
     ...part('Com IBS/CBS', sheet.com),
@@ -60,29 +66,12 @@ function cellsOf(sheet: ReformSheet): string[][] {
     ...part('Destacado por NCM', sheet.ncms),
     ...part('Por cClassTrib', sheet.classificacoes),
     ...part('Sem grupos por fornecedor', sheet.semGrupos, 'Regime normal sem IBS e CBS'),
-    ...sheet.achados.flatMap((row) => row.achados.map(({ frase }) => cells('Achado', row, frase))),
-    ...sheet.creditos.map((row) =>
-      cells('Nota de crédito', row, `Sem resposta (211128) há ${formatCount(row.dias, 'dia', 'dias')}`),
-    ),
+    ...sheet.achados.flatMap((row) => row.achados.map(({ frase }) => ({ ...row, part: 'Achado', text: frase }))),
+    ...sheet.creditos.map((row) => ({
+      ...row,
+      part: 'Nota de crédito',
+      text: `Sem resposta (211128) há ${formatCount(row.dias, 'dia', 'dias')}`,
+    })),
     ...part('Nota de débito', sheet.debitos, 'Do fornecedor, no mês'),
-  ]
-}
-
-function cells(part: string, row: Row, text: string): string[] {
-  const whole = (count: number | undefined) => (count === undefined ? '' : String(count))
-  const money = (amount: number | undefined) => (amount === undefined ? '' : amount.toFixed(2))
-  return [
-    part,
-    row.cnpjCpf ?? row.codigo ?? '',
-    row.nome ?? row.emitente ?? '',
-    row.tipoDFe === undefined ? '' : familyOf(row.tipoDFe).name,
-    whole(row.numero),
-    row.dataEmissao ?? '',
-    whole(row.documentos),
-    money(row.valor),
-    money(row.ibs),
-    money(row.cbs),
-    money(row.is),
-    text,
   ]
 }

@@ -1,6 +1,6 @@
-import { type Report, type ReportRow, reportSheetMax, reportTaxes } from '@vigia/contract/reports'
+import { type ReportRow, reportSheetMax, reportTaxes } from '@vigia/contract/reports'
 import { formatBrasiliaMoment, formatInteger, formatMoney } from '@vigia/contract/text'
-import { type SpreadsheetColumn, startSpreadsheet } from '../../documents/export/spreadsheet.ts'
+import { column, type SpreadsheetColumn, startSpreadsheet } from '../../documents/export/spreadsheet.ts'
 import type { WithDatabase } from '../../platform/context.ts'
 import { periodText, readReport, titleOf } from './reports.ts'
 import type { Question } from './sums.ts'
@@ -26,73 +26,48 @@ export async function makeSheet(
     `Feita em ${formatBrasiliaMoment(at)}`,
   ]
   const sheet = startSpreadsheet(lines, isProduct ? productColumns : columnsOf(titleOf(question)), at, 'Relatório')
-  const write = isProduct ? productCells : cells
   for (let begin = 0; begin < rows.length; begin += rowsAtOnce) {
-    await sheet.add(rows.slice(begin, begin + rowsAtOnce).map(write))
+    await sheet.add(rows.slice(begin, begin + rowsAtOnce))
     await new Promise(setImmediate)
   }
-  if (demais)
-    await sheet.add([write({ ...demais, chave: '', nome: isProduct ? restOfProducts : 'Demais', produto: null })])
+  if (demais) await sheet.add([{ ...demais, chave: '', nome: isProduct ? restOfProducts : 'Demais', produto: null }])
   return sheet.end()
 }
 
 const restOfProducts = 'Demais produtos, frete e impostos por fora'
 
-const money = (title: string): SpreadsheetColumn => ({ title, width: 16, kind: 'money' })
-const compared = [money('Período anterior'), money('Ano anterior')]
-
-const columnsOf = (title: string): SpreadsheetColumn[] => [
-  { title: title.replace(/^.* por /, '').replace(/^./, (letter) => letter.toUpperCase()), width: 48, kind: 'text' },
-  { title: 'Código', width: 18, kind: 'text' },
-  { title: 'Documentos', width: 12, kind: 'whole' },
-  money('Valor'),
-  ...compared,
-  ...reportTaxes.map((tax) => money(tax === 'st' ? 'ICMS ST' : tax.toUpperCase())),
+const money = (title: string, of: (row: ReportRow) => number) =>
+  column<ReportRow>(title, 16, (row) => of(row).toFixed(2), 'money')
+const documents = column<ReportRow>('Documentos', 12, ({ documentos }) => String(documentos ?? ''), 'whole')
+const amounts = [
+  money('Valor', ({ valor }) => valor),
+  money('Período anterior', ({ anterior }) => anterior),
+  money('Ano anterior', ({ anoAnterior }) => anoAnterior),
 ]
 
-const productColumns: SpreadsheetColumn[] = [
-  { title: 'Produto', width: 48, kind: 'text' },
-  { title: 'Código', width: 18, kind: 'text' },
-  { title: 'NCM', width: 12, kind: 'text' },
-  { title: 'Fornecedor', width: 40, kind: 'text' },
-  { title: 'CNPJ/CPF', width: 18, kind: 'text' },
-  { title: 'Unidade', width: 10, kind: 'text' },
-  { title: 'Documentos', width: 12, kind: 'whole' },
-  money('Quantidade'),
-  money('Preço médio'),
-  money('Valor'),
-  ...compared,
+const columnsOf = (title: string): SpreadsheetColumn<ReportRow>[] => [
+  column(
+    title.replace(/^.* por /, '').replace(/^./, (letter) => letter.toUpperCase()),
+    48,
+    ({ nome }) => nome,
+  ),
+  column('Código', 18, ({ chave }) => chave),
+  documents,
+  ...amounts,
+  ...reportTaxes.map((tax) =>
+    money(tax === 'st' ? 'ICMS ST' : tax.toUpperCase(), ({ impostos }) => impostos?.[tax] ?? 0),
+  ),
 ]
 
-type Cells = (row: ReportRow) => string[]
-
-const written = (amount: number) => amount.toFixed(2)
-const count = (documents: number | null) => (documents === null ? '' : String(documents))
-const comparison = ({ anterior, anoAnterior }: Report['total']) => [written(anterior), written(anoAnterior)]
-
-const cells: Cells = (row) => [
-  row.nome,
-  row.chave,
-  count(row.documentos),
-  written(row.valor),
-  ...comparison(row),
-  ...reportTaxes.map((tax) => written(row.impostos?.[tax] ?? 0)),
+const productColumns: SpreadsheetColumn<ReportRow>[] = [
+  column('Produto', 48, ({ nome }) => nome),
+  column('Código', 18, ({ produto }) => produto?.codigo ?? ''),
+  column('NCM', 12, ({ produto }) => produto?.ncm ?? ''),
+  column('Fornecedor', 40, ({ produto }) => produto?.fornecedor ?? ''),
+  column('CNPJ/CPF', 18, ({ produto }) => produto?.cnpjCpf ?? ''),
+  column('Unidade', 10, ({ produto }) => produto?.unidade ?? ''),
+  documents,
+  column('Quantidade', 16, ({ produto }) => String(produto?.quantidade ?? ''), 'money'),
+  column('Preço médio', 16, ({ produto }) => String(produto?.precoMedio ?? ''), 'money'),
+  ...amounts,
 ]
-
-const productCells: Cells = (row) => {
-  const { codigo = '', ncm = '', fornecedor = '', cnpjCpf = '', unidade = '' } = row.produto ?? {}
-  const price = row.produto?.precoMedio ?? null
-  return [
-    row.nome,
-    codigo,
-    ncm,
-    fornecedor,
-    cnpjCpf,
-    unidade,
-    count(row.documentos),
-    row.produto ? String(row.produto.quantidade) : '',
-    price === null ? '' : String(price),
-    written(row.valor),
-    ...comparison(row),
-  ]
-}

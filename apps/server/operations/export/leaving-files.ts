@@ -9,10 +9,18 @@ import { writeAudit } from '../../accounts/audit/csv.ts'
 import { readHiding, shownRoles } from '../../companies/switches.ts'
 import type { Arrival } from '../../documents/arrival.ts'
 import type { Entry } from '../../documents/export/archive.ts'
-import { columns, filesOf, folderOf, lineOf, onlySummary, placeOf, printAhead } from '../../documents/export/files.ts'
+import {
+  columns,
+  type DocumentLine,
+  filesOf,
+  folderOf,
+  onlySummary,
+  placeOf,
+  printAhead,
+} from '../../documents/export/files.ts'
 import type { Place, Volume } from '../../documents/export/keeping.ts'
 import { readByChave, readInBatches } from '../../documents/export/rows.ts'
-import { startSpreadsheet } from '../../documents/export/spreadsheet.ts'
+import { type Spreadsheet, startSpreadsheet } from '../../documents/export/spreadsheet.ts'
 import { missingLines, type Tally, textFile } from '../../documents/export/texts.ts'
 import { type DocumentFile, xmlName } from '../../documents/files.ts'
 import { readApart } from '../../documents/reading/reading.ts'
@@ -194,10 +202,10 @@ async function* spreadsheets(
   ctx: LeavingContext,
 ): AsyncGenerator<Entry> {
   const head = [`Documentos fiscais · ${productName}`, 'Todos os documentos', `Exportado em ${made}`]
-  let sheet: ReturnType<typeof startSpreadsheet> | null = null
+  let sheet: Spreadsheet<DocumentLine> | null = null
   let lines = 0
   let number = 0
-  const finish = async (open: NonNullable<typeof sheet>): Promise<Entry> => {
+  const finish = async (open: Spreadsheet<DocumentLine>): Promise<Entry> => {
     sheet = null
     lines = 0
     number++
@@ -206,9 +214,11 @@ async function* spreadsheets(
   for await (const rows of readInBatches(ctx, workspaceId, 'everything', { withContent: false, abandoned })) {
     sheet ??= startSpreadsheet(head, columns, at)
     await sheet.add(
-      rows.map((row) =>
-        lineOf(row, undefined, `${placeOf(row, folderOf(row))}/${xmlName(row)}`, row.complete ? '' : onlySummary),
-      ),
+      rows.map((row) => ({
+        ...row,
+        file: `${placeOf(row, folderOf(row))}/${xmlName(row)}`,
+        problem: row.complete ? '' : onlySummary,
+      })),
     )
     lines += rows.length
     if (lines >= exportMax.documents) yield await finish(sheet)
