@@ -45,8 +45,8 @@ interface DocumentCopy {
   /** IBS and CBS as in `document`; null: a summary. */
   reform: number | null
   misfits: boolean
-  ibs: bigint | null
-  cbs: bigint | null
+  ibs: number | null
+  cbs: number | null
 }
 
 /** The type of each column of a row. */

@@ -4,32 +4,13 @@ import { sql } from 'kysely'
 import type { Context, Database } from '../../platform/context.ts'
 import { batchOrEach, jsonTime } from '../../platform/database.ts'
 import { type Place, serviceCodes } from '../../platform/service.ts'
-import { countedTerm, sumKinds } from '../list/counted.ts'
+import { countedTerm } from '../list/counted.ts'
 import { putWords } from '../search/document-words.ts'
 import { recordsOf, storable } from '../store.ts'
-import { findingBits, type Inside, type InsideContents } from './inside.ts'
+import { findingBits, type Inside } from './inside.ts'
 import { type DocumentSums, type Side, sumNames } from './sums.ts'
 
 // What documents say inside, as rows, and the sums to which they add. Writers hold the lock of their company.
-
-/** What a document adds to sums while it is counted, as `document_facts.sums` keeps it. */
-export interface KeptSums {
-  /** Digits of the issuer. */
-  issuer: string
-  /** Kind and key of a row of `content_sum`, and amounts in the order of `sumNames`. */
-  keys: [kind: number, key: string, ...amounts: number[]][]
-  products: KeptProduct[]
-}
-
-type KeptProduct = [
-  code: string,
-  name: string,
-  ncm: string,
-  unit: string,
-  gtin: string | null,
-  value: number,
-  quantity: number,
-]
 
 /** A document that is new or changed. */
 interface Changed {
@@ -53,7 +34,7 @@ interface Before {
   situation: KeptFacts['situation']
   counted: boolean
   cancelledAt: string | null
-  sums: KeptSums
+  sums: DocumentSums
 }
 
 // Event that replaces a CT-e: only its replacement is paid.
@@ -92,7 +73,7 @@ async function putAll(db: Database, place: Place, documents: readonly Changed[])
     const situation = read ? read.facts.situation : before!.situation
     const cancelledAt = one.cancelledAt ?? (situation === 'cancelled' ? '-infinity' : null)
     const standing = situation === 'authorized' && cancelledAt === null
-    const sums = read ? keptSums(read.contents) : before!.sums
+    const sums = read ? (read.contents?.sums ?? noSums) : before!.sums
     return [{ ...one, month, before, read, side, counted, cancelledAt, standing, sums }]
   })
   await moveSums(
@@ -143,21 +124,7 @@ async function readBefore(
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-function keptSums(contents: InsideContents | null): KeptSums {
-  if (!contents) return { issuer: '', keys: [], products: [] }
-  return {
-    issuer: contents.issuer,
-    keys: contents.sums.byKey.map(({ kind, key, sums }) => [
-      sumKinds[kind],
-      key,
-      ...sumNames.map((name) => Number(sums[name])),
-    ]),
-    products: contents.sums.byProduct.map(({ code, name, ncm, unit, gtin, value, quantity }) => [
-      ...([code, name, ncm, unit, gtin] as const),
-      ...([Number(value), Number(quantity)] as const),
-    ]),
-  }
-}
+const noSums: DocumentSums = { issuer: '', keys: [], products: [] }
 
 const factTypes = {
   document_id: 'bigint',
@@ -211,7 +178,7 @@ type ReadRow = Omit<Changed, 'read'> & {
   side: Side | null
   counted: boolean
   standing: boolean
-  sums: KeptSums
+  sums: DocumentSums
 }
 
 async function writeFacts(
@@ -269,7 +236,7 @@ async function writeCites(db: Database, workspaceId: number, read: readonly Read
 interface SumMove {
   month: string
   side: Side
-  sums: KeptSums
+  sums: DocumentSums
   sign: number
 }
 
@@ -309,8 +276,8 @@ async function moveSums(db: Database, { workspaceId, companyId }: Place, moves: 
 }
 
 // Terms by which the lists behind numbers of reports find a document.
-function countedTerms({ byKey }: DocumentSums, side: Side | null): string[] {
-  return side === null ? [] : byKey.flatMap(({ kind, key }) => countedTerm(side, sumKinds[kind], key) ?? [])
+function countedTerms({ keys }: DocumentSums, side: Side | null): string[] {
+  return side === null ? [] : keys.flatMap(([kind, key]) => countedTerm(side, kind, key) ?? [])
 }
 
 // Parcels that a person marked as paid stay marked.
@@ -321,7 +288,7 @@ async function putInstallments(
 ): Promise<void> {
   const dues = rows.flatMap(({ id, counted, read: { contents } }) =>
     (contents?.dues ?? []).map((due, index) => ({
-      ...{ id, place: index + 1, issuer: contents!.issuer, standing: counted },
+      ...{ id, place: index + 1, issuer: contents!.sums.issuer, standing: counted },
       ...{ due_on: due.dueOn, amount: due.amount, number: due.number },
     })),
   )

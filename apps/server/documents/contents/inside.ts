@@ -18,7 +18,7 @@ import {
   type NfeDetails,
 } from '@vigia/dfe/read'
 import { primaryRole, rolesOf } from '@vigia/dfe/roles'
-import { cents, type DocumentSums, type Side, sumsOf, taxIdOf } from './sums.ts'
+import { cents, type DocumentSums, type Side, sumsOf } from './sums.ts'
 import { termsOf } from './terms.ts'
 
 // Runs in threads: what a document says inside, as it is stored for one company.
@@ -46,14 +46,12 @@ export interface Inside {
 export interface InsideContents {
   sums: DocumentSums
   terms: string[]
-  /** Digits of the issuer. */
-  issuer: string
   /** `document.reform` */
   reform: number
   findings: Pick<ReformFinding, 'code' | 'sentence'>[]
-  ibs: bigint | null
-  cbs: bigint | null
-  dues: { number: string; dueOn: string; amount: bigint }[]
+  ibs: number | null
+  cbs: number | null
+  dues: { number: string; dueOn: string; amount: number }[]
 }
 
 /** Whether a document has the groups of IBS and CBS: `document.reform`. */
@@ -100,9 +98,8 @@ export function insideOf(document: DocumentFacts, details: NfeDetails | CteDetai
     facts: keptFacts(facts, trip),
     cites: [...new Set(facts.references.map(({ chave }) => chave))],
     contents: contents && {
-      sums: side === null ? noSums : sumsOf(contents, side),
+      sums: sumsOf(contents, side),
       terms: termsOf(contents),
-      issuer: taxIdOf(contents.issuer),
       reform: presenceOf(contents),
       findings: findingsOf(contents).map(({ code, sentence }) => ({ code, sentence })),
       ...amountsOf(contents),
@@ -115,8 +112,6 @@ export function insideOf(document: DocumentFacts, details: NfeDetails | CteDetai
     },
   }
 }
-
-const noSums: DocumentSums = { byKey: [], byProduct: [] }
 
 const digitOf = (text: string | undefined) => (/^\d$/.test(text ?? '') ? Number(text) : null)
 
@@ -151,7 +146,7 @@ function presenceOf(contents: NfeContents | CteContents): number {
   return dhEmi < inForceFrom || CRT === '1' || CRT === '2' || CRT === '4' ? presence.exempt : presence.none
 }
 
-function amountsOf(contents: NfeContents | CteContents): { ibs: bigint | null; cbs: bigint | null } {
+function amountsOf(contents: NfeContents | CteContents): { ibs: number | null; cbs: number | null } {
   const said = contents.type === nfe.id ? contents.reformTotals : contents.IBSCBS
   const amount = (text: string | undefined) => (text === undefined ? null : cents(text))
   return { ibs: amount(said?.vIBS), cbs: amount(said?.vCBS) }

@@ -4,8 +4,7 @@ import { batchOrEach } from '../../platform/database.ts'
 import { holdLock } from '../../platform/locks.ts'
 import { bareTerm } from '../../platform/text.ts'
 import { recordsOf } from '../store.ts'
-import type { KeptSums } from './facts.ts'
-import type { Side } from './sums.ts'
+import type { DocumentSums, Side } from './sums.ts'
 
 // Products and their sums by month, which companies of a workspace share: one job of the workspace at a time adds what its documents add.
 
@@ -34,7 +33,7 @@ async function countSome(db: Database, workspaceId: number, ids: readonly bigint
     month: string
     side: Side
     counted: boolean
-    sums: KeptSums
+    sums: DocumentSums
     added: Added | null
   }>`
     select document_id as id, company_id as "companyId", month::text as month, side, counted, sums, added from document_facts
@@ -133,12 +132,16 @@ export async function moveProducts(db: Database, workspaceId: number, moves: rea
          and s.company_id = r.company and s.documents = 0`.execute(db)
 }
 
-const keyOf = (issuer: string, [code, name, ncm, unit, gtin]: KeptSums['products'][number]) =>
+const keyOf = (issuer: string, [code, name, ncm, unit, gtin]: DocumentSums['products'][number]) =>
   JSON.stringify([issuer, code, name, ncm, unit, gtin])
 
 const textTypes = { issuer: 'text', code: 'text', name: 'text', ncm: 'text', unit: 'text', gtin: 'text', bare: 'text' }
 
-async function productIds(db: Database, workspaceId: number, all: readonly KeptSums[]): Promise<Map<string, number>> {
+async function productIds(
+  db: Database,
+  workspaceId: number,
+  all: readonly DocumentSums[],
+): Promise<Map<string, number>> {
   const wanted = new Map(
     all.flatMap(({ issuer, products }) =>
       products.map((product) => {

@@ -1,37 +1,34 @@
 import { cte } from '@vigia/dfe/families/cte'
 import type { CteContents, NfeContents } from '@vigia/dfe/read'
-import type { SumKind } from '../list/counted.ts'
+import { type SumKind, sumKinds } from '../list/counted.ts'
 
 /** In the order of the columns of `content_sum`. */
 export const sumNames = ['value', 'icms', 'st', 'ipi', 'pis', 'cofins', 'ibs', 'cbs', 'is', 'fcp'] as const
-export type Sums = Record<(typeof sumNames)[number], bigint>
+type Sums = Record<(typeof sumNames)[number], number>
 
-export interface ProductTexts {
-  code: string
-  name: string
-  ncm: string
-  unit: string
-  gtin: string | null
-}
+type ProductTexts = [code: string, name: string, ncm: string, unit: string, gtin: string | null]
 
+/** What a document adds to sums while it is counted, in cents, as `document_facts.sums` keeps it. */
 export interface DocumentSums {
-  byKey: { kind: SumKind; key: string; sums: Sums }[]
-  /** Each product once: value without freight and taxes, in cents, and quantity in ten thousandths. */
-  byProduct: (ProductTexts & { value: bigint; quantity: bigint })[]
+  /** Digits of the issuer. */
+  issuer: string
+  /** Kind and key of a row of `content_sum`, and amounts in the order of `sumNames`. Each kind sums up to the total. */
+  keys: [kind: number, key: string, ...amounts: number[]][]
+  /** Each product once: value without freight and taxes, and quantity in ten thousandths. */
+  products: [...ProductTexts, value: number, quantity: number][]
 }
 
 /** As what a document is counted: `document_facts.side`. */
 export type Side = 0 | 1 | 2
 
-/** Cents of a document. Each kind sums up to its total. */
-export function sumsOf(contents: NfeContents | CteContents, side: Side): DocumentSums {
-  const keyed = new Map<string, DocumentSums['byKey'][number]>()
+/** The sums of a document; without a side it adds nothing. */
+export function sumsOf(contents: NfeContents | CteContents, side: Side | null): DocumentSums {
+  const keyed = new Map<string, { kind: SumKind; key: string; sums: Sums }>()
   const add = (kind: SumKind, key: string, sums: Sums) => {
-    const known = keyed.get(`${kind} ${key}`)
-    if (!known) return void keyed.set(`${kind} ${key}`, { kind, key, sums })
-    known.sums = plus(known.sums, sums)
+    const known = keyed.get(`${kind} ${key}`)?.sums ?? none
+    keyed.set(`${kind} ${key}`, { kind, key, sums: plus(known, sums) })
   }
-  if (contents.type === cte.id) {
+  if (contents.type === cte.id && side !== null) {
     const sums: Sums = {
       ...none,
       value: cents(contents.vTPrest),
@@ -42,37 +39,43 @@ export function sumsOf(contents: NfeContents | CteContents, side: Side): Documen
     add('issuer', taxIdOf(contents.issuer), sums)
     add('classification', contents.IBSCBS?.cClassTrib ?? '', sums)
     add('lane', `${contents.head.UFIni ?? ''}-${contents.head.UFFim ?? ''}`, sums)
-    return { byKey: [...keyed.values()], byProduct: [] }
   }
-  const items = contents.items.map(itemSums)
-  const total = { ...items.reduce(plus, none), value: cents(contents.totals.vNF) }
-  const other = side === 0 ? contents.issuer : contents.recipient
-  add('issuer', taxIdOf(other), total)
-  add('uf', other.UF ?? '', total)
-  for (const [index, { prod, IBSCBS }] of contents.items.entries()) {
-    add('classification', IBSCBS?.cClassTrib ?? '', items[index]!)
-    add('cfop', prod.CFOP ?? '', items[index]!)
-    add('ncm', prod.NCM ?? '', items[index]!)
-  }
-  const rest = total.value - items.reduce((sum, { value }) => sum + value, 0n)
-  if (rest !== 0n || items.length === 0)
-    for (const kind of ['cfop', 'ncm', 'classification'] as const) add(kind, '', { ...none, value: rest })
-  const byProduct = new Map<string, DocumentSums['byProduct'][number]>()
-  for (const { prod } of contents.items) {
-    const { cProd = '', xProd = '', NCM = '', uCom = '', cEAN } = prod
-    const texts: ProductTexts = { code: cProd, name: xProd, ncm: NCM, unit: uCom, gtin: cEAN ?? null }
-    const key = JSON.stringify(texts)
-    const { value, quantity } = byProduct.get(key) ?? { value: 0n, quantity: 0n }
-    byProduct.set(key, {
-      ...texts,
-      value: value + cents(prod.vProd) - cents(prod.vDesc),
-      quantity: quantity + scaled(prod.qCom),
-    })
+  if (contents.type !== cte.id && side !== null) {
+    const items = contents.items.map(itemSums)
+    const total = { ...items.reduce(plus, none), value: cents(contents.totals.vNF) }
+    const other = side === 0 ? contents.issuer : contents.recipient
+    add('issuer', taxIdOf(other), total)
+    add('uf', other.UF ?? '', total)
+    for (const [index, { prod, IBSCBS }] of contents.items.entries()) {
+      add('classification', IBSCBS?.cClassTrib ?? '', items[index]!)
+      add('cfop', prod.CFOP ?? '', items[index]!)
+      add('ncm', prod.NCM ?? '', items[index]!)
+    }
+    const rest = total.value - items.reduce((sum, { value }) => sum + value, 0)
+    if (rest !== 0 || items.length === 0)
+      for (const kind of ['cfop', 'ncm', 'classification'] as const) add(kind, '', { ...none, value: rest })
   }
   return {
-    byKey: [...keyed.values()],
-    byProduct: [...byProduct.values()].map((product) => ({ ...product, quantity: rounded(product.quantity) })),
+    issuer: taxIdOf(contents.issuer),
+    keys: [...keyed.values()].map(({ kind, key, sums }) => [
+      sumKinds[kind],
+      key,
+      ...sumNames.map((name) => sums[name]),
+    ]),
+    products: contents.type === cte.id || side === null ? [] : productsOf(contents),
   }
+}
+
+function productsOf({ items }: NfeContents): DocumentSums['products'] {
+  const products = new Map<string, { texts: ProductTexts; value: number; quantity: bigint }>()
+  for (const { prod } of items) {
+    const { cProd = '', xProd = '', NCM = '', uCom = '', cEAN = null } = prod
+    const texts: ProductTexts = [cProd, xProd, NCM, uCom, cEAN]
+    const { value, quantity } = products.get(JSON.stringify(texts)) ?? { value: 0, quantity: 0n }
+    const [moreValue, moreQuantity] = [cents(prod.vProd) - cents(prod.vDesc), scaled(prod.qCom)]
+    products.set(JSON.stringify(texts), { texts, value: value + moreValue, quantity: quantity + moreQuantity })
+  }
+  return [...products.values()].map(({ texts, value, quantity }) => [...texts, value, rounded(quantity)])
 }
 
 /** Digits of a CNPJ or CPF, '' of a foreigner. */
@@ -80,7 +83,7 @@ export function taxIdOf({ CNPJ, CPF }: { CNPJ?: string | undefined; CPF?: string
   return (CNPJ ?? CPF ?? '').slice(0, 14)
 }
 
-const none: Sums = { value: 0n, icms: 0n, st: 0n, ipi: 0n, pis: 0n, cofins: 0n, ibs: 0n, cbs: 0n, is: 0n, fcp: 0n }
+const none: Sums = { value: 0, icms: 0, st: 0, ipi: 0, pis: 0, cofins: 0, ibs: 0, cbs: 0, is: 0, fcp: 0 }
 
 const plus = (one: Sums, other: Sums): Sums =>
   Object.fromEntries(sumNames.map((name) => [name, one[name] + other[name]])) as Sums
@@ -99,7 +102,7 @@ function itemSums(item: NfeContents['items'][number]): Sums {
     is: cents(IS.vIS),
     fcp: cents(ICMS.vFCP) + cents(ICMS.vFCPST),
   }
-  if (prod.indTot === '0') return { ...sums, value: 0n }
+  if (prod.indTot === '0') return { ...sums, value: 0 }
   const added = cents(prod.vFrete) + cents(prod.vSeg) + cents(prod.vOutro) + cents(ICMS.vFCPST) + sums.st + sums.ipi
   return { ...sums, value: cents(prod.vProd) - cents(prod.vDesc) + added }
 }
@@ -114,9 +117,9 @@ function scaled(text: string | undefined): bigint {
 }
 
 /** Decimal text as whole cents, half up. */
-export function cents(text: string | undefined): bigint {
-  return (scaled(text) + decimalOne / 200n) / (decimalOne / 100n)
+export function cents(text: string | undefined): number {
+  return Number((scaled(text) + decimalOne / 200n) / (decimalOne / 100n))
 }
 
 // To the four decimals that the layout gives quantities.
-const rounded = (quantity: bigint) => (quantity + decimalOne / 20_000n) / (decimalOne / 10_000n)
+const rounded = (quantity: bigint) => Number((quantity + decimalOne / 20_000n) / (decimalOne / 10_000n))
