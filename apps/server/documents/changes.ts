@@ -15,8 +15,7 @@ export const changeCodes: Record<ChangeKind, number> = { new: 1, completed: 2, s
 /** A change as its author notes it. */
 interface NotedChange {
   documentId: bigint
-  /** The company of the document; looked up where it is left out. */
-  companyId?: number
+  companyId: number
   kind: ChangeKind
   /** The settled event of `answered`. */
   eventId?: bigint
@@ -40,22 +39,17 @@ export function noteChanges({ db }: WithDatabase, workspaceId: number, changes: 
 const togetherMs = 200
 
 // However much changed. The row of the position stays locked until the commit, which is about to come: a transaction that takes later versions commits
-// later. Version and companies are asked for by themselves: in one statement Citus would send them to all servers, and none may be away then.
+// later. The version is asked for by itself: in one statement Citus would send it to all servers, and none may be away then.
 async function write({ db }: WithDatabase, workspaceId: number, noted: readonly NotedChange[]): Promise<void> {
   const { rows } = await sql<{ version: bigint }>`
     insert into change_position as p (workspace_id, version) values (${workspaceId}, ${noted.length})
     on conflict (workspace_id) do update set version = p.version + excluded.version
     returning version`.execute(db)
-  const companies = await readCompanies(
-    { db },
-    workspaceId,
-    noted.flatMap(({ documentId, companyId }) => (companyId === undefined ? [documentId] : [])),
-  )
   await sql`
     insert into document_change (workspace_id, version, at, kind, document_id, company_id, event_id)
     select ${workspaceId}, ${rows[0]!.version}::bigint - ${noted.length} + n.place, clock_timestamp(), n.kind, n.document_id, n.company_id, n.event_id
       from unnest(${noted.map(({ kind }) => changeCodes[kind])}::smallint[], ${noted.map(({ documentId }) => documentId)}::bigint[],
-                  ${noted.map(({ documentId, companyId }) => companyId ?? companies.get(documentId) ?? null)}::int[],
+                  ${noted.map(({ companyId }) => companyId)}::int[],
                   ${noted.map(({ eventId }) => eventId ?? null)}::bigint[])
                  with ordinality n (kind, document_id, company_id, event_id, place)
     returning version`.execute(db)
@@ -65,19 +59,6 @@ async function write({ db }: WithDatabase, workspaceId: number, noted: readonly 
     update job set run_at = least(run_at, ${fromNow(togetherMs)}) where kind = 'webhook-feed' and workspace_id = ${workspaceId}`.execute(
     db,
   )
-}
-
-async function readCompanies(
-  { db }: WithDatabase,
-  workspaceId: number,
-  documentIds: readonly bigint[],
-): Promise<ReadonlyMap<bigint, number>> {
-  if (documentIds.length === 0) return new Map()
-  const { rows } = await sql<{ id: bigint; company_id: number }>`
-    select id, company_id from document where workspace_id = ${workspaceId} and id = any (${documentIds}::bigint[])`.execute(
-    db,
-  )
-  return new Map(rows.map(({ id, company_id }) => [id, company_id]))
 }
 
 /**

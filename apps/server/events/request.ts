@@ -215,7 +215,14 @@ export async function replaceCiencias(
   const ids = answers.map((answer) => answer.document_id)
   const message = `Substituída pela resposta pedida depois (${eventName(nfe.id, tpEvento)}): a Ciência não foi enviada.`
   // Skip locked: it is being sent now. The pause after 656 or 678 is stored in the waiting row; copy it to the new one.
-  const { rows } = await sql<{ id: bigint; documentId: bigint; cStat: number; nextAt: Date; paused: boolean }>`
+  const { rows } = await sql<{
+    id: bigint
+    documentId: bigint
+    companyId: number
+    cStat: number
+    nextAt: Date
+    paused: boolean
+  }>`
     with replaced as (
     update outgoing_event set state = 'rejected', message = ${message}, lease_by = null, lease_until = null,
            c_stat = null, x_motivo = null, answered_at = null
@@ -224,8 +231,8 @@ export async function replaceCiencias(
         where workspace_id = ${workspaceId} and document_id = any (${ids}::bigint[]) and tp_evento = ${ciencia}
           and (state = 'waiting' or state = 'sending' and signed_xml is null)
           for update skip locked)
-    returning id, document_id, old.c_stat, old.next_at)
-    select id, document_id as "documentId", c_stat as "cStat", next_at as "nextAt", coalesce(c_stat in (656, 678) and next_at > now(), false) as paused
+    returning id, document_id, company_id, old.c_stat, old.next_at)
+    select id, document_id as "documentId", company_id as "companyId", c_stat as "cStat", next_at as "nextAt", coalesce(c_stat in (656, 678) and next_at > now(), false) as paused
       from replaced`.execute(db)
   noteSettled({ db }, workspaceId, rows)
   for (const { documentId, cStat, nextAt } of rows.filter(({ paused }) => paused)) {

@@ -145,7 +145,7 @@ export const released = { lease_by: null, lease_until: null }
 /** Changes a leased event and tells who follows the workspace when it is settled. Returns false when another process has it by now. */
 export async function changeLeased(
   { db }: WithDatabase,
-  { workspaceId, leaseBy }: Batch,
+  { workspaceId, companyId, leaseBy }: Batch,
   { id, documentId }: QueuedEvent,
   change: Change,
 ): Promise<boolean> {
@@ -158,7 +158,7 @@ export async function changeLeased(
     .executeTakeFirst()
   if (numUpdatedRows === 0n) return false
   if (['registered', 'rejected', 'unconfirmed'].includes(String(change.state)))
-    noteSettled({ db }, workspaceId, [{ id, documentId }])
+    noteSettled({ db }, workspaceId, [{ id, documentId, companyId }])
   return true
 }
 
@@ -206,12 +206,12 @@ async function deliverEvents(
 export function noteSettled(
   ctx: WithDatabase,
   workspaceId: number,
-  events: readonly { id: bigint; documentId: bigint }[],
+  events: readonly { id: bigint; documentId: bigint; companyId: number }[],
 ): void {
   noteChanges(
     ctx,
     workspaceId,
-    events.map(({ id, documentId }) => ({ documentId, kind: 'answered', eventId: id })),
+    events.map(({ id, documentId, companyId }) => ({ documentId, companyId, kind: 'answered', eventId: id })),
   )
 }
 

@@ -104,10 +104,10 @@ export async function endAsked(
   which: RawBuilder<unknown>,
   message: string,
 ): Promise<void> {
-  const { rows } = await sql<{ id: bigint; documentId: bigint }>`
+  const { rows } = await sql<{ id: bigint; documentId: bigint; companyId: number }>`
     update outgoing_event set state = 'rejected', message = ${message}
      where workspace_id = ${workspaceId} and state = 'asked' and ${which}
-    returning id, document_id as "documentId"`.execute(db)
+    returning id, document_id as "documentId", company_id as "companyId"`.execute(db)
   noteSettled({ db }, workspaceId, rows)
 }
 

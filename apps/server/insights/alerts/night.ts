@@ -6,7 +6,7 @@ import { recordsOf } from '../../documents/store.ts'
 import type { Context, Database } from '../../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { type Again, holdJob, type Job, type JobKind, queueJob } from '../../platform/jobs/jobs.ts'
-import { mendPartners } from './partners.ts'
+import { remakePartners } from './partners.ts'
 import { hasNext, judgedTypes } from './reading.ts'
 
 // Once a night habits are made anew, and what came late is taken into account: then any order of arrival gives the same alerts.
@@ -48,10 +48,11 @@ async function runNight(ctx: Context, job: Job, reachDays: number): Promise<Agai
     inWorkspace({ db: ctx.db }, workspaceId, ({ db }) => work(db))
   for (const { base, months } of came)
     for (const month of months) await inside((db) => writeMonth(db, workspaceId, base, month))
-  await mendPartners(ctx, workspaceId)
   // What was here before the first night is no news.
   const isFirst = changed === null
   for (const { base, from } of came) {
+    // After a rebuild purchases may say other names, or be none.
+    if (isFirst) await inside((db) => remakePartners({ db }, workspaceId, base))
     let after: Place | null = { at: from, id: 0n }
     while (after !== null) {
       const place: Place = after

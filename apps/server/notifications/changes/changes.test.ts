@@ -70,16 +70,16 @@ test('what is read again from its receipts is no change, and stays the document 
 
 test('an answer is told when it is settled, with what became of it', async () => {
   await page([note(1)])
-  const { rows } = await owner.query<{ id: string; document: string }>(
+  const { rows } = await owner.query<{ id: string; document: string; company: number }>(
     `insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, state, message, why)
      select workspace_id, company_id, id, 0, '', chave, 210200, 1, 'rejected', 'A SEFAZ recusou.', 'x' from document where workspace_id = $1
-     returning id, document_id as document`,
+     returning id, document_id as document, company_id as company`,
     [workspaceId],
   )
   const [event] = rows
   await inCapture({ db }, async (ctx) =>
     noteChanges(ctx, workspaceId, [
-      { documentId: BigInt(event!.document), kind: 'answered', eventId: BigInt(event!.id) },
+      { documentId: BigInt(event!.document), companyId: event!.company, kind: 'answered', eventId: BigInt(event!.id) },
     ]),
   )
   const { changes } = await readChanges({ db, ids }, workspaceId, 1)
