@@ -8,6 +8,7 @@ import {
   selectInstallments,
   sumInstallments,
 } from '@vigia/contract/installments'
+import type { RouteInput } from '@vigia/contract/route'
 import { formatBrasiliaDay, formatCount, formatMoney } from '@vigia/contract/text'
 import { type RawBuilder, sql } from 'kysely'
 import { recordAudit } from '../../accounts/audit/audit.ts'
@@ -15,7 +16,7 @@ import { nameOfAuthor } from '../../accounts/authors.ts'
 import { getCompanyId } from '../../companies/companies.ts'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
-import { inWorkspace, readWorkspace } from '../../platform/database.ts'
+import { inWorkspace, jsonTime, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import { handle } from '../../platform/http/http.ts'
 import type { Session } from '../../platform/http/session.ts'
@@ -107,19 +108,17 @@ interface InstallmentFilter {
   undated?: boolean
 }
 
-interface FilterInput {
-  Situacao: InstallmentFilter['state']
-  IdEmpresa?: string | undefined
-  Emitente?: string | undefined
-  VencimentoDe?: string | undefined
-  VencimentoAte?: string | undefined
-  SemVencimento?: boolean | undefined
-}
-
 async function readFilter(
   { db }: WithDatabase,
   workspaceId: number,
-  { Situacao, IdEmpresa, Emitente, VencimentoDe, VencimentoAte, SemVencimento = false }: FilterInput,
+  {
+    Situacao,
+    IdEmpresa,
+    Emitente,
+    VencimentoDe,
+    VencimentoAte,
+    SemVencimento = false,
+  }: RouteInput<typeof listInstallments>['query'],
 ): Promise<InstallmentFilter & { from: string }> {
   const companyId = IdEmpresa ? await getCompanyId({ db }, workspaceId, IdEmpresa) : undefined
   const from = beginOf(VencimentoDe, VencimentoAte)
@@ -194,23 +193,12 @@ async function found(
   return sql`from installment i ${document} where ${all(conditions)}`
 }
 
-interface Row {
+type Row = Omit<Installment, 'idParcela' | 'idDFe'> & {
   document_id: bigint
   place: number
+  /** As what it is sorted by. */
   at: string
-  number: string
-  due_on: string
-  amount: bigint
-  issuer: string
-  overdue: boolean
-  paid_at: Date | null
-  paidBy: string | null
-  chave: string
-  nNF: number
-  name: string
-  company: string
   companyCnpj: string
-  companyPublicId: string
 }
 
 interface Place {
@@ -242,9 +230,11 @@ async function readRows(
     with page as materialized (
       select i.*, ${at} as at ${await found(ctx, workspaceId, filter)} ${next}
        order by ${at} ${direction}, i.document_id ${direction}, i.place ${direction} limit ${limit})
-    select i.document_id, i.place, i.at::text as at, i.number, i.due_on::text, i.amount, i.issuer, ${isOverdue()} as overdue, i.paid_at,
-           case when i.paid_by is not null then ${nameOfAuthor(workspaceId, 'i.paid_by')} end as "paidBy",
-           d.chave, d.number::float8 as "nNF", s.name, c.name as company, c.cnpj as "companyCnpj", c.public_id as "companyPublicId"
+    select i.document_id, i.place, i.at::text as at, d.chave, d.number::float8 as numero, i.number as parcela, s.name as emitente, i.issuer as "cnpjCpfEmitente",
+           c.public_id as "idEmpresa", c.name as empresa, c.cnpj as "companyCnpj", nullif(i.due_on, ${never})::text as vencimento, i.amount::float8 / 100 as valor,
+           ${isOverdue()} as vencida,
+           case when i.paid_at is not null then json_build_object('quando', ${jsonTime(sql`i.paid_at`)},
+             'quem', case when i.paid_by is not null then ${nameOfAuthor(workspaceId, 'i.paid_by')} end) end as "marcadaComoPaga"
       from page i
       join document d on d.workspace_id = ${workspaceId} and d.id = i.document_id
       join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id
@@ -282,21 +272,12 @@ function placeOf(ctx: Ids, workspaceId: number, text: string): Place {
 
 const reais = (cents: bigint | string) => Number(cents) / 100
 
-function toInstallment(ctx: Ids, workspaceId: number, row: Row): Installment {
+function toInstallment(ctx: Ids, workspaceId: number, { companyCnpj: _, at: __, ...row }: Row): Installment {
+  const { document_id, place, ...installment } = row
   return {
-    idParcela: idOf(ctx, workspaceId, row),
-    idDFe: ctx.ids.encode(workspaceId, row.document_id),
-    chave: row.chave,
-    numero: row.nNF,
-    parcela: row.number,
-    emitente: row.name,
-    cnpjCpfEmitente: row.issuer,
-    idEmpresa: row.companyPublicId,
-    empresa: row.company,
-    vencimento: row.due_on === never ? null : row.due_on,
-    valor: reais(row.amount),
-    vencida: row.overdue,
-    marcadaComoPaga: row.paid_at && { quando: row.paid_at.toISOString(), quem: row.paidBy },
+    idParcela: idOf(ctx, workspaceId, { document_id, place }),
+    idDFe: ctx.ids.encode(workspaceId, document_id),
+    ...installment,
   }
 }
 
@@ -435,20 +416,21 @@ async function setPaid(
 }
 
 const columns: readonly SpreadsheetColumn<Row>[] = [
-  column('Vencimento', 12, ({ due_on }) => (due_on === never ? 'sem vencimento' : due_on), 'day'),
-  column('Valor', 14, ({ amount }) => (Number(amount) / 100).toFixed(2), 'money'),
-  column('Parcela', 10, (row) => row.number),
-  column('Nota', 11, ({ nNF }) => String(nNF), 'whole'),
-  column('Emitente', 40, (row) => row.name),
-  column('CNPJ/CPF do emitente', 20, (row) => row.issuer),
-  column('Empresa', 40, (row) => row.company),
-  column('CNPJ da empresa', 20, (row) => row.companyCnpj),
-  column('Situação', 40, ({ paid_at, paidBy, overdue, due_on }) => {
-    if (paid_at) return `Marcada como paga por ${paidBy ?? someone}, em ${formatBrasiliaDay(paid_at)}`
-    if (overdue) return 'Vencida, sem marca de paga'
-    return due_on === never ? 'Sem vencimento' : 'A vencer'
+  column('Vencimento', 12, ({ vencimento }) => vencimento ?? 'sem vencimento', 'day'),
+  column('Valor', 14, ({ valor }) => valor.toFixed(2), 'money'),
+  column('Parcela', 10, ({ parcela }) => parcela),
+  column('Nota', 11, ({ numero }) => String(numero), 'whole'),
+  column('Emitente', 40, ({ emitente }) => emitente),
+  column('CNPJ/CPF do emitente', 20, ({ cnpjCpfEmitente }) => cnpjCpfEmitente),
+  column('Empresa', 40, ({ empresa }) => empresa),
+  column('CNPJ da empresa', 20, ({ companyCnpj }) => companyCnpj),
+  column('Situação', 40, ({ marcadaComoPaga, vencida, vencimento }) => {
+    if (marcadaComoPaga)
+      return `Marcada como paga por ${marcadaComoPaga.quem ?? someone}, em ${formatBrasiliaDay(new Date(marcadaComoPaga.quando))}`
+    if (vencida) return 'Vencida, sem marca de paga'
+    return vencimento === null ? 'Sem vencimento' : 'A vencer'
   }),
-  column('Chave', 46, (row) => row.chave),
+  column('Chave', 46, ({ chave }) => chave),
 ]
 const someone = 'alguém que não tem mais conta'
 
