@@ -113,9 +113,9 @@ describe('documents that arrive', () => {
     const { workspaceId } = await newCompany(ctx)
     const line = await claim()
     await deliver(line, [...notes(1, 3), arrive(4, evento(210200, { number: 1 }))])
-    expect(await told(workspaceId, 'documento-cancelado')).toEqual([])
+    expect(await told(workspaceId, 'documento-mudou')).toEqual([])
     await deliver(line, [arrive(5, evento(110111, { number: 1 })), arrive(6, evento(110111, { number: 2 }))])
-    expect(await told(workspaceId, 'documento-cancelado')).toEqual([
+    expect(await told(workspaceId, 'documento-mudou')).toEqual([
       {
         kind: 'alert',
         header: 'Nota confirmada foi cancelada',
@@ -123,7 +123,7 @@ describe('documents that arrive', () => {
       },
     ])
     await deliver(line, [arrive(7, evento(110111, { number: 1 }))])
-    expect(await told(workspaceId, 'documento-cancelado')).toEqual([])
+    expect(await told(workspaceId, 'documento-mudou')).toEqual([])
   })
 })
 

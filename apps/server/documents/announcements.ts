@@ -1,10 +1,10 @@
 import { formatCount, formatInteger } from '@vigia/contract/text'
 import { families } from '@vigia/dfe/families/all'
 import { familyOf } from '@vigia/dfe/families/lookup'
-import { nfe } from '@vigia/dfe/families/nfe'
 import { listScreen, named, type Writer } from '../companies/topics.ts'
 import { serviceOf } from '../platform/service.ts'
 import { eventName } from './list/rows.ts'
+import { cancellations } from './projection.ts'
 import type { Altered } from './workflow/remarks.ts'
 
 export interface Ready {
@@ -44,43 +44,20 @@ const ready: Writer = {
   },
 }
 
-export interface Cancelled {
-  chave: string
-  number: number
-  issuer: string
-}
-
-const cancelledStatus = '3'
-
-const cancelled: Writer = {
-  topic: 'documento',
-  write(items) {
-    const [first] = items
-    const { chave, number, issuer } = first!.payload as Cancelled
-    const whatToDo = 'A confirmação continua guardada. Se a operação aconteceu, fale com quem emitiu.'
-    if (items.length === 1)
-      return {
-        kind: 'alert',
-        header: 'Nota confirmada foi cancelada',
-        body: `A NF-e ${number} de ${issuer}, que ${first!.company} já tinha confirmado, foi cancelada por quem a emitiu. ${whatToDo}`,
-        link: listScreen(nfe.list, items, { busca: chave }),
-      }
-    return {
-      kind: 'alert',
-      header: 'Notas confirmadas foram canceladas',
-      body: `${formatInteger(items.length)} NF-e já confirmadas por ${named(items.map(({ company }) => company))} foram canceladas por quem as emitiu. Elas estão em Notas Fiscais, com status Cancelada.`,
-      link: listScreen(nfe.list, items, { status: cancelledStatus }),
-    }
-  },
-}
-
 const altered: Writer = {
   topic: 'documento',
   write(items) {
     const [first] = items
-    const { chave, type, number, issuer, tpEvento } = first!.payload as Altered
+    const { chave, type, number, issuer, tpEvento, confirmed } = first!.payload as Altered
     const whatToDo = 'Confira o que já foi pago, escriturado ou entregue.'
     const { list, name, feminine } = familyOf(type)
+    if (items.length === 1 && confirmed && cancellations.includes(tpEvento))
+      return {
+        kind: 'alert',
+        header: 'Nota confirmada foi cancelada',
+        body: `A NF-e ${number} de ${issuer}, que ${first!.company} já tinha confirmado, foi cancelada por quem a emitiu. A confirmação continua guardada. Se a operação aconteceu, fale com quem emitiu.`,
+        link: listScreen(list, items, { busca: chave }),
+      }
     if (items.length === 1)
       return {
         kind: 'alert',
@@ -104,6 +81,5 @@ const altered: Writer = {
 
 export const documentAnnouncements: Readonly<Record<string, Writer>> = {
   'exportacao-pronta': ready,
-  'documento-cancelado': cancelled,
   'documento-mudou': altered,
 }

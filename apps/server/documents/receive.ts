@@ -5,14 +5,12 @@ import type { Context, WithDatabase } from '../platform/context.ts'
 import { beforeCommit, guarded, isDataError } from '../platform/database.ts'
 import { queueJob } from '../platform/jobs/jobs.ts'
 import { holdLock } from '../platform/locks.ts'
-import { announce } from '../platform/outbox.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
-import type { Cancelled } from './announcements.ts'
 import type { Arrival } from './arrival.ts'
 import { noteChanges } from './changes.ts'
 import { putFacts } from './contents/facts.ts'
 import { type Inside, insideOf } from './contents/inside.ts'
-import { cancellations, type EventRow, project, type Replaced, rowsOf } from './projection.ts'
+import { type EventRow, project, type Replaced, rowsOf } from './projection.ts'
 import { openReceived } from './received/bytes.ts'
 import { receivedContent } from './received/column.ts'
 import { addReceipts, findReplaced, loadExisting, lockDocuments, restateReceipts, writeChanges } from './store.ts'
@@ -44,45 +42,6 @@ export async function receive(
   service: Service,
   arrivals: Arrival[],
   reading: Reading = 'new',
-): Promise<ReceiveResult> {
-  const cancelled = reading === 'again' ? [] : await findConfirmed(db, to, arrivals)
-  const received = await store({ db, log }, to, service, arrivals, reading)
-  for (const payload of cancelled)
-    await announce({ db }, to.workspaceId, { what: 'documento-cancelado', companyId: to.companyId, payload })
-  return received
-}
-
-const confirmation = 210200
-
-// Notes that the company has confirmed and that the arrivals cancel.
-async function findConfirmed(
-  db: Context['db'],
-  { workspaceId, companyId }: Recipient,
-  arrivals: readonly Arrival[],
-): Promise<Cancelled[]> {
-  const chaves = arrivals.flatMap(({ facts }) =>
-    facts?.kind === 'event' && cancellations.includes(facts.tpEvento) ? [facts.chave] : [],
-  )
-  if (chaves.length === 0) return []
-  const { rows } = await sql<Cancelled>`
-    select d.chave, d.number::float8 as number, s.name as issuer
-      from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
-     where d.workspace_id = ${workspaceId} and d.company_id = ${companyId} and d.chave = any (${chaves}::text[])
-       and exists (select 1 from document_event e
-                    where e.workspace_id = d.workspace_id and e.company_id = d.company_id and e.chave = d.chave
-                      and e.tp_evento = ${confirmation} and e.rank > 0 and not e.undone)
-       and not exists (select 1 from document_event e
-                        where e.workspace_id = d.workspace_id and e.company_id = d.company_id and e.chave = d.chave
-                          and e.tp_evento = any (${cancellations}::int[]))`.execute(db)
-  return rows
-}
-
-async function store(
-  { db, log }: Pick<Context, 'db' | 'log'>,
-  to: Recipient,
-  service: Service,
-  arrivals: Arrival[],
-  reading: Reading,
 ): Promise<ReceiveResult> {
   const fitting = arrivals.map((arrival) =>
     arrival.facts && (arrival.facts.type !== service || parseKey(arrival.facts.chave)?.family !== service)

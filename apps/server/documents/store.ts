@@ -355,8 +355,8 @@ export function recordsOf<Row extends object>(rows: readonly Row[], types: Parti
   return sql`json_to_recordset(${storable(JSON.stringify(records))}::json) as r (${sql.join(columns)})`
 }
 
-/** JSON that PostgreSQL takes: it refuses NUL and half of a surrogate pair, which are escapes in it. */
-export const storable = (json: string) => json.replace(/(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g, '$1\ufffd')
+// JSON that PostgreSQL takes: it refuses NUL and half of a surrogate pair, which are escapes in it.
+const storable = (json: string) => json.replace(/(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g, '$1\ufffd')
 
 const list = (names: readonly string[], table?: string) =>
   sql.join(names.map((name) => sql.ref(table ? `${table}.${name}` : name)))

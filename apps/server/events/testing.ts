@@ -115,8 +115,8 @@ export async function readInside(
 ): Promise<void> {
   await inWorkspace(ctx, workspaceId, ({ db }) =>
     sql`
-      insert into document_facts (workspace_id, document_id, company_id, type, chave, purchase, standing, counted, month, at, cents, company_base, issuer_base, findings, sums, purpose, facts)
-      select workspace_id, id, company_id, type, chave, true, true, false, now(), now(), 0, '', '', 0, '{}', ${purpose}::int, ${JSON.stringify(facts)}::jsonb
+      insert into document_facts (workspace_id, document_id, company_id, type, chave, purchase, standing, counted, month, at, cents, company_base, issuer_base, sums, purpose, facts)
+      select workspace_id, id, company_id, type, chave, true, true, false, now(), now(), 0, '', '', '{}', ${purpose}::int, ${JSON.stringify(facts)}::jsonb
         from document where workspace_id = ${workspaceId} and number = any (${numbers}::int[])
       on conflict (workspace_id, document_id) do update set purpose = excluded.purpose, facts = excluded.facts`.execute(
       db,

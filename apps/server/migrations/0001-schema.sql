@@ -1310,9 +1310,7 @@ create table document_facts (
   -- of a normal freight that the company pays: SP-SC, and its cities by IBGE code
   lane text collate "C",
   way text collate "C",
-  -- what does not fit of IBS and CBS, a bit for each code
-  findings int not null,
-  -- their codes and sentences; null: none
+  -- what does not fit of IBS and CBS, codes and sentences; null: nothing
   found json,
   -- packages/checks/alerts/kept.ts
   facts jsonb not null,

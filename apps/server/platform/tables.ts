@@ -532,7 +532,6 @@ export interface Tables {
     contingency: Optional<string | null>
     lane: Optional<string | null>
     way: Optional<string | null>
-    findings: number
     found: Optional<unknown | null, string | null>
     facts: Column<unknown, string>
     sums: Column<unknown, string>

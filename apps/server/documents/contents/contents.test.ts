@@ -28,9 +28,11 @@ afterEach(async () => {
   for (const id of offices.splice(0)) {
     const { rows } = await inWorkspace(ctx, id, ({ db }) =>
       sql`
-        select d.id, d.reform, d.misfits, f.findings
+        select d.id, d.reform, d.misfits, f.found
           from document d left join document_facts f on f.workspace_id = d.workspace_id and f.document_id = d.id
-         where d.workspace_id = ${id} and d.misfits is distinct from coalesce(f.findings > 1, false)`.execute(db),
+         where d.workspace_id = ${id} and d.misfits is distinct from coalesce(json_array_length(f.found) > (f.found -> 0 ->> 'code' = 'rt-sem-grupo')::int, false)`.execute(
+        db,
+      ),
     )
     expect(rows).toEqual([])
   }

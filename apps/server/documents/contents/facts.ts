@@ -6,8 +6,8 @@ import { batchOrEach, jsonTime } from '../../platform/database.ts'
 import { type Place, serviceCodes } from '../../platform/service.ts'
 import { countedTerm } from '../list/counted.ts'
 import { putWords } from '../search/document-words.ts'
-import { recordsOf, storable } from '../store.ts'
-import { findingBits, type Inside } from './inside.ts'
+import { recordsOf } from '../store.ts'
+import type { Inside } from './inside.ts'
 import { type DocumentSums, type Side, sumNames } from './sums.ts'
 
 // What documents say inside, as rows, and the sums to which they add. Writers hold the lock of their company.
@@ -145,7 +145,6 @@ const factTypes = {
   contingency: 'text',
   lane: 'text',
   way: 'text',
-  findings: 'int',
   found: 'json',
   facts: 'jsonb',
   sums: 'json',
@@ -166,7 +165,6 @@ function rowOf(
     at: new Date(at).toISOString(),
     company_base: companyBase,
     issuer_base: issuerBase,
-    findings: findingBits((contents?.findings ?? []).map(({ code }) => code)),
     found: contents && contents.findings.length > 0 ? contents.findings : null,
   }
 }
@@ -187,14 +185,9 @@ async function writeFacts(
   rows: readonly Record<keyof typeof factTypes, unknown>[],
 ): Promise<void> {
   if (rows.length === 0) return
-  // Arrays, because JSON in JSON would be read twice.
-  const arrays = Object.entries(factTypes).map(([name, type]) => {
-    const values = rows.map((row) => row[name as keyof typeof factTypes])
-    return sql`${type === 'json' || type === 'jsonb' ? values.map((value) => value && storable(JSON.stringify(value))) : values}::${sql.raw(type)}[]`
-  })
   await sql`
     insert into document_facts (workspace_id, ${sql.join(factNames)})
-    select ${workspaceId}, r.* from unnest(${sql.join(arrays)}) r
+    select ${workspaceId}, r.* from ${recordsOf(rows, factTypes)}
     on conflict (workspace_id, document_id) do update
        set ${sql.join(factNames.map((name) => sql`${name} = excluded.${name}`))}`.execute(db)
 }
@@ -233,6 +226,10 @@ async function writeCites(db: Database, workspaceId: number, read: readonly Read
     on conflict do nothing`.execute(db)
 }
 
+const sumTypes = {
+  ...{ month: 'date', side: 'smallint', kind: 'smallint', key: 'text', documents: 'int', amounts: 'bigint[]' },
+}
+
 interface SumMove {
   month: string
   side: Side
@@ -241,17 +238,13 @@ interface SumMove {
 }
 
 async function moveSums(db: Database, { workspaceId, companyId }: Place, moves: readonly SumMove[]): Promise<void> {
-  const moved = new Map<
-    string,
-    { month: string; side: Side; kind: number; key: string; documents: number; amounts: number[] }
-  >()
+  const moved = new Map<string, Record<keyof typeof sumTypes, unknown> & { documents: number; amounts: number[] }>()
   for (const { month, side, sums, sign } of moves)
     for (const [kind, key, ...amounts] of sums.keys) {
       const at = `${side} ${month} ${kind} ${key}`
-      const one = moved.get(at) ?? { month, side, kind, key, documents: 0, amounts: amounts.map(() => 0) }
-      one.documents += sign
-      for (const [place, amount] of amounts.entries()) one.amounts[place]! += sign * amount
-      moved.set(at, one)
+      const before = moved.get(at)
+      const sum = amounts.map((amount, place) => (before?.amounts[place] ?? 0) + sign * amount)
+      moved.set(at, { month, side, kind, key, documents: (before?.documents ?? 0) + sign, amounts: sum })
     }
   // No order is needed: all rows are of one company, and its lock is held.
   const rows = [...moved.values()].filter(
@@ -260,11 +253,10 @@ async function moveSums(db: Database, { workspaceId, companyId }: Place, moves: 
   if (rows.length === 0) return
   const columns = sql.join(sumNames.map((name) => sql.ref(name)))
   const added = sql.join(sumNames.map((name) => sql`${sql.ref(name)} = s.${sql.ref(name)} + excluded.${sql.ref(name)}`))
+  const amounts = sql.join(sumNames.map((_, place) => sql`r.amounts[${sql.lit(place + 1)}]`))
   await sql`
     insert into content_sum as s (workspace_id, company_id, month, side, kind, documents, key, ${columns})
-    select ${workspaceId}, ${companyId}, u.* from unnest(${rows.map(({ month }) => month)}::date[],
-      ${rows.map(({ side }) => side)}::smallint[], ${rows.map(({ kind }) => kind)}::smallint[], ${rows.map(({ documents }) => documents)}::int[],
-      ${rows.map(({ key }) => key)}::text[], ${sql.join(sumNames.map((_, place) => sql`${rows.map(({ amounts }) => amounts[place])}::bigint[]`))}) u
+    select ${workspaceId}, ${companyId}, r.month, r.side, r.kind, r.documents, r.key, ${amounts} from ${recordsOf(rows, sumTypes)}
     on conflict (workspace_id, side, kind, month, company_id, key) do update
        set documents = s.documents + excluded.documents, ${added}`.execute(db)
   const fewer = rows.filter(({ documents }) => documents < 0)

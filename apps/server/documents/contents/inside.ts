@@ -57,20 +57,6 @@ export interface InsideContents {
 /** Whether a document has the groups of IBS and CBS: `document.reform`. */
 export const presence = { exempt: 0, none: 1, some: 2, all: 3 } as const
 
-/** The place of a code is its bit in `document_facts.findings`: new ones come last. */
-export const findingCodes: readonly ReformFinding['code'][] = [
-  'rt-sem-grupo',
-  'rt-parcial',
-  'rt-aliquota',
-  'rt-conta',
-  'rt-codigo',
-  'rt-vnf',
-  'rt-nota',
-]
-
-export const findingBits = (codes: readonly ReformFinding['code'][]): number =>
-  codes.reduce((bits, code) => bits | (1 << findingCodes.indexOf(code)), 0)
-
 /** What a read document says for the company with this CNPJ. */
 export function insideOf(document: DocumentFacts, details: NfeDetails | CteDetails | null, cnpj: string): Inside {
   const company = { base: cnpjBase(cnpj), tpAmb: '1', establishments: [], captures: {} as never } as const

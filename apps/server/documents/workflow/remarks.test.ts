@@ -167,8 +167,7 @@ test.each([
     const told = await inWorkspace(ctx, workspaceId, ({ db }) =>
       db.selectFrom('happening').select('payload').where('what', '=', 'documento-mudou').execute(),
     )
-    // A cancelled note that was confirmed gets another message, which says more.
-    expect(told).toMatchObject(how === 'confirmed' ? [] : [{ payload: { number: 1, tpEvento } }])
+    expect(told).toMatchObject([{ payload: { number: 1, tpEvento, confirmed: how === 'confirmed' } }])
     // A repeated event is no news.
     await run('/conferidas', ana, { idsDFe: [first!.idDfe], conferida: true })
     await deliver('nfe', [30, evento(tpEvento, { number: 1 })])

@@ -232,9 +232,10 @@ export interface Altered {
   number: number
   issuer: string
   tpEvento: number
+  /** The company has confirmed it. */
+  confirmed: boolean
 }
 
-// Not of notes that the company has confirmed and that are cancelled: of those more is said (documento-cancelado).
 async function tellAltered(
   { db }: WithDatabase,
   workspaceId: number,
@@ -244,14 +245,13 @@ async function tellAltered(
   if (altered.length === 0) return
   const hiding = await readHiding({ db }, workspaceId)
   const { rows } = await sql<Altered>`
-    select d.chave, d.type, d.number::float8 as number, s.name as issuer, a.event as "tpEvento"
+    select d.chave, d.type, d.number::float8 as number, s.name as issuer, a.event as "tpEvento", exists (
+             select from document_event c where c.workspace_id = d.workspace_id and c.company_id = d.company_id and c.chave = d.chave
+                and c.tp_evento = ${confirmacao} and c.rank > 0 and not c.undone) as confirmed
       from unnest(${altered.map((one) => one.document_id)}::bigint[], ${altered.map((one) => one.altered_by)}::int[]) a (id, event)
       join document d on d.workspace_id = ${workspaceId} and d.id = a.id
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
      where ${all(shownConditions(hiding, 'd'))}
-       and not (a.event in (110111, 110112) and exists (
-             select from document_event c where c.workspace_id = d.workspace_id and c.company_id = d.company_id and c.chave = d.chave
-                and c.tp_evento = ${confirmacao} and c.rank > 0 and not c.undone))
      order by d.id`.execute(db)
   for (const payload of rows) await announce({ db }, workspaceId, { what: 'documento-mudou', companyId, payload })
 }

@@ -147,8 +147,8 @@ async function write(db: Database, workspaceId: number, supplier: number, rows: 
   )
   await sql`
     insert into document_facts (workspace_id, document_id, company_id, type, chave, purchase, standing, cancelled_at, counted, month, at, cents, company_base,
-                                issuer_base, contingency, findings, facts, sums)
-    select ${workspaceId}, r.id, r.company, r.type, r.chave, r.purchase, r.standing, r.cancelled, false, r.month, r.at, r.cents, r.base, r.issuer, r.contingency, 0,
+                                issuer_base, contingency, facts, sums)
+    select ${workspaceId}, r.id, r.company, r.type, r.chave, r.purchase, r.standing, r.cancelled, false, r.month, r.at, r.cents, r.base, r.issuer, r.contingency,
            r.facts, '{}' from ${records} on conflict do nothing`.execute(db)
   await sql`
     insert into document_cite (workspace_id, chave, document_id)

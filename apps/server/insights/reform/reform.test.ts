@@ -2,7 +2,6 @@ import { getReformSheet } from '@vigia/contract/reform'
 import { reportLine } from '@vigia/contract/reports'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createDatabase } from '../../../../tests/support/database.ts'
-import { findingCodes } from '../../documents/contents/inside.ts'
 import { noteWith, readEverything, type TestNote } from '../../documents/contents/testing.ts'
 import { searchDocuments } from '../../documents/list/list.ts'
 import { receive } from '../../documents/receive.ts'
@@ -122,8 +121,6 @@ test('findings come as sentences, without those that only say that the groups ar
   ])
   expect(achados[1]!.achados[0]!.frase).toMatch(/^Item 1: pCBS de 0,8/)
   expect(achadosAoTodo).toEqual([{ tipoDFe: 0, documentos: 2, valor: 40 }])
-  // Conditions on the bits of the findings rely on this order.
-  expect(findingCodes[0]).toBe('rt-sem-grupo')
 })
 
 describe('notes of suppliers', () => {

@@ -150,13 +150,16 @@ async function readCounts(db: Database, about: About): Promise<(reform: number) 
   return (wanted) => rows.flatMap(({ reform, ...row }) => (reform === wanted ? row : []))
 }
 
+// It is always the first of the findings, and the others are `document.misfits`.
+const missingGroups: ReformFinding['code'] = 'rt-sem-grupo'
+
 async function readMissing(db: Database, about: About, max: number) {
   const { rows } = await sql<Omit<Part<'semGrupos'>, 'texto'> & { numbers: number[]; company: string; known: number }>`
     select s.tax_id as "cnpjCpf", max(s.name) as nome, ${counted},
            (array_agg(d.number::float8 order by d.issued_at, d.number))[1:${sql.lit(numbersShown)}] as numbers,
            case when count(distinct d.company_id) = 1 then (select ${companyNameIn(about.workspaceId)} from company c where c.workspace_id = ${about.workspaceId} and c.id = min(d.company_id)) else '' end as company,
            count(*) over ()::int as known
-      from (select d.* ${inMonth(about)} and d.type = ${nfe.code} and i.findings & 1 <> 0) d
+      from (select d.* ${inMonth(about)} and d.type = ${nfe.code} and i.found -> 0 ->> 'code' = ${missingGroups}) d
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
      group by s.tax_id, d.type order by sum(d.amount) desc, s.tax_id, d.type limit ${max}`.execute(db)
   return {
@@ -176,16 +179,11 @@ const documentJoins = ({ workspaceId }: About) => sql`
   join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id
   join company c on c.workspace_id = ${workspaceId} and c.id = d.company_id`
 
-// The first bit is for missing groups, which have a part of their own.
-const misfits = sql.raw('i.findings > 1')
-
 async function readFindings(ctx: Pick<Context, 'db' | 'ids'>, about: About, max: number) {
   const { rows: counts } = await sql<Count>`
-    select ${counted} ${inMonth(about)} and i.findings <> 0 and ${misfits} group by d.type order by d.type`.execute(
-    ctx.db,
-  )
+    select ${counted} ${inMonth(about)} and d.misfits group by d.type order by d.type`.execute(ctx.db)
   const { rows } = await sql<DocumentRow & { found: { code: ReformFinding['code']; sentence: string }[] }>`
-    select ${documentColumns}, d.found from (select d.*, i.found ${inMonth(about)} and i.findings <> 0 and ${misfits}
+    select ${documentColumns}, d.found from (select d.*, i.found ${inMonth(about)} and d.misfits
                                               order by d.issued_at desc, d.id desc limit ${max}) d ${documentJoins(about)}
      order by d.issued_at desc, d.id desc`.execute(ctx.db)
   const documents = rows.map(({ id, found, ...row }): ReformSheet['achados'][number] => ({

@@ -226,7 +226,7 @@ async function readRecent(
      where e.rank > 0 and not e.undone and e.known group by 1, 2 order by 3 desc, 2`.execute(db)
   const { rows: taxes } = await sql<{ reform: number | null; n: number; found: number }>`
     with ${last}
-    select d.reform, count(*)::int as n, (count(*) filter (where f.findings <> 0))::int as found
+    select d.reform, count(*)::int as n, (count(*) filter (where f.found is not null))::int as found
       from last l join document d on d.workspace_id = ${workspaceId} and d.id = l.id
       left join document_facts f on f.workspace_id = ${workspaceId} and f.document_id = l.id
       group by 1`.execute(db)

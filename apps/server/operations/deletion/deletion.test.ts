@@ -191,8 +191,8 @@ describe('a deletion', () => {
             select workspace_id, id, company_id, now(), 1, '', '', '' from document`,
         sql`insert into alert_setting (workspace_id) values (${workspaceId})`,
         sql`insert into product (workspace_id, issuer, code, name, ncm, unit, bare) values (${workspaceId}, '', '', '', '', '', '')`,
-        sql`insert into document_facts (workspace_id, document_id, company_id, type, chave, purchase, standing, counted, month, at, cents, company_base, issuer_base, findings, facts, sums)
-            select workspace_id, id, company_id, type, chave, true, true, true, now(), now(), 0, '', '', 0, '{}', '{}' from document on conflict do nothing`,
+        sql`insert into document_facts (workspace_id, document_id, company_id, type, chave, purchase, standing, counted, month, at, cents, company_base, issuer_base, facts, sums)
+            select workspace_id, id, company_id, type, chave, true, true, true, now(), now(), 0, '', '', '{}', '{}' from document on conflict do nothing`,
         sql`insert into document_words select workspace_id, id, type, company_id, issued_at, 'papel' from document on conflict do nothing`,
         sql`insert into content_sum select workspace_id, company_id, '2026-01-01', 0, 0, 1, chave, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 from document on conflict do nothing`,
         sql`insert into product_sum select workspace_id, 1, company_id, '2026-01-01', 0, 1, 0, 0 from document group by 1, 3`,
