@@ -45,12 +45,25 @@ export function findingsOf(contents: NfeContents | CteContents): ReformFinding[]
     groupFaults(item, contents, day).map((fault) => ({ ...fault, items: [item.nItem] })),
   )
   return [
-    ...presence(contents),
+    ...missingGroups(contents),
     ...noteFindings(contents),
     ...gathered(faults),
     ...totalFindings(contents),
     ...vnfFindings(contents, day),
   ]
+}
+
+/** Whether a document has the groups of IBS and CBS: exempt, in no item, in some, in all; as `document.reform` counts them. */
+export const presence = { exempt: 0, none: 1, some: 2, all: 3 } as const
+
+/** The presence of the groups in a document. */
+export function presenceOf(contents: NfeContents | CteContents): number {
+  const groups = contents.type === nfe.id ? contents.items : [contents]
+  const having = groups.filter(({ IBSCBS }) => IBSCBS !== undefined).length
+  if (having > 0) return having === groups.length ? presence.all : presence.some
+  const { CRT, dhEmi = '' } = contents.head
+  // 1 and 2 are of the Simples, 4 is of the MEI; before 2026 nobody had them.
+  return dhEmi < inForceFrom || CRT === '1' || CRT === '2' || CRT === '4' ? presence.exempt : presence.none
 }
 
 interface Fault {
@@ -93,7 +106,7 @@ function placeText(items: readonly number[]): string {
 
 // Ordinary notes of the normal regime only: Simples and MEI need not inform before 2027, and other
 // notes may have reasons of their own.
-function presence({ head, items }: NfeContents): ReformFinding[] {
+function missingGroups({ head, items }: NfeContents): ReformFinding[] {
   if (head.CRT !== '3' || head.finNFe !== '1' || items.length === 0) return []
   const missing = items.filter(({ IBSCBS }) => IBSCBS === undefined).map(({ nItem }) => nItem)
   const inputs = { CRT: '3', sem: String(missing.length), det: String(items.length) }

@@ -3,8 +3,7 @@ import { contingencyKey } from '@vigia/checks/alerts/history'
 import { type KeptFacts, keptFacts } from '@vigia/checks/alerts/kept'
 import { cents as centsOf, instantOf } from '@vigia/checks/alerts/values'
 import { tripOf } from '@vigia/checks/freight/trip'
-import { findingsOf, type ReformFinding } from '@vigia/checks/reform/findings'
-import { inForceFrom } from '@vigia/checks/reform/tables'
+import { findingsOf, presenceOf, type ReformFinding } from '@vigia/checks/reform/findings'
 import { cnpjBase } from '@vigia/dfe/cnpj'
 import { cte, cteRole } from '@vigia/dfe/families/cte'
 import type { FamilyId } from '@vigia/dfe/families/id'
@@ -53,9 +52,6 @@ export interface InsideContents {
   cbs: number | null
   dues: { number: string; dueOn: string; amount: number }[]
 }
-
-/** Whether a document has the groups of IBS and CBS: `document.reform`. */
-export const presence = { exempt: 0, none: 1, some: 2, all: 3 } as const
 
 /** What a read document says for the company with this CNPJ. */
 export function insideOf(document: DocumentFacts, details: NfeDetails | CteDetails | null, cnpj: string): Inside {
@@ -121,15 +117,6 @@ function isDay(text: string | undefined): text is string {
     !Number.isNaN(Date.parse(text!)) &&
     new Date(text!).toISOString().startsWith(text!)
   )
-}
-
-function presenceOf(contents: NfeContents | CteContents): number {
-  const groups = contents.type === nfe.id ? contents.items : [contents]
-  const having = groups.filter(({ IBSCBS }) => IBSCBS !== undefined).length
-  if (having > 0) return having === groups.length ? presence.all : presence.some
-  const { CRT, dhEmi = '' } = contents.head
-  // 1 and 2 are of the Simples, 4 is of the MEI; before 2026 nobody had them.
-  return dhEmi < inForceFrom || CRT === '1' || CRT === '2' || CRT === '4' ? presence.exempt : presence.none
 }
 
 function amountsOf(contents: NfeContents | CteContents): { ibs: number | null; cbs: number | null } {

@@ -1,6 +1,8 @@
 import { cte } from '@vigia/dfe/families/cte'
 import type { CteContents, NfeContents } from '@vigia/dfe/read'
-import { type SumKind, sumKinds } from '../list/counted.ts'
+
+/** Values of `content_sum.kind`. */
+export const sumKinds = { issuer: 0, cfop: 1, ncm: 2, uf: 3, lane: 4, classification: 5 } as const
 
 /** In the order of the columns of `content_sum`. */
 export const sumNames = ['value', 'icms', 'st', 'ipi', 'pis', 'cofins', 'ibs', 'cbs', 'is', 'fcp'] as const
@@ -23,8 +25,9 @@ export type Side = 0 | 1 | 2
 
 /** The sums of a document; without a side it adds nothing. */
 export function sumsOf(contents: NfeContents | CteContents, side: Side | null): DocumentSums {
-  const keyed = new Map<string, { kind: SumKind; key: string; sums: Sums }>()
-  const add = (kind: SumKind, key: string, sums: Sums) => {
+  const keyed = new Map<string, { kind: number; key: string; sums: Sums }>()
+  const add = (name: keyof typeof sumKinds, key: string, sums: Sums) => {
+    const kind = sumKinds[name]
     const known = keyed.get(`${kind} ${key}`)?.sums ?? none
     keyed.set(`${kind} ${key}`, { kind, key, sums: plus(known, sums) })
   }
@@ -57,11 +60,7 @@ export function sumsOf(contents: NfeContents | CteContents, side: Side | null): 
   }
   return {
     issuer: taxIdOf(contents.issuer),
-    keys: [...keyed.values()].map(({ kind, key, sums }) => [
-      sumKinds[kind],
-      key,
-      ...sumNames.map((name) => sums[name]),
-    ]),
+    keys: [...keyed.values()].map(({ kind, key, sums }) => [kind, key, ...sumNames.map((name) => sums[name])]),
     products: contents.type === cte.id || side === null ? [] : productsOf(contents),
   }
 }

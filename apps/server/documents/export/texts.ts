@@ -1,4 +1,4 @@
-import { formatCount, formatMoney } from '@vigia/contract/text'
+import { formatCount, formatList, formatMoney } from '@vigia/contract/text'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { familyOf, statusNames } from '@vigia/dfe/families/lookup'
 import { roleNames } from '@vigia/dfe/roles'
@@ -11,11 +11,7 @@ export interface ExportContents {
 }
 
 export function contentsText({ xml, pdf, planilha }: ExportContents): string {
-  return and([xml ? 'XML' : '', pdf ? 'PDF' : '', planilha ? 'planilha' : ''].filter(Boolean))
-}
-
-function and(words: string[]): string {
-  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} e ${words.at(-1)}`
+  return formatList([xml ? 'XML' : '', pdf ? 'PDF' : '', planilha ? 'planilha' : ''].filter(Boolean))
 }
 
 export function criteriaText(criteria: Criteria, company: { name: string; cnpj: string } | undefined): string {
@@ -153,7 +149,7 @@ export function textFile(lines: readonly string[]): Buffer {
 }
 
 export function missingLines(summaries: number, { xml, pdf }: ExportContents, problems: string[]): string[] {
-  const what = and([xml ? 'o XML completo' : '', pdf ? 'o DANFE' : ''].filter(Boolean))
+  const what = formatList([xml ? 'o XML completo' : '', pdf ? 'o DANFE' : ''].filter(Boolean))
   const rest =
     what && summaries > 0
       ? [

@@ -1,13 +1,10 @@
 import type { LineGroup, ReportSubject } from '@vigia/contract/reports'
 import { type RawBuilder, sql } from 'kysely'
 import { bareTerm } from '../../platform/text.ts'
+import { sumKinds } from '../contents/sums.ts'
 import { type Counted, isIssuer } from './filter.ts'
 
 // The documents behind a number of a report: those that apps/server/documents/contents counted in it, as it wrote them down when it did.
-
-/** Values of `content_sum.kind`. */
-export const sumKinds = { issuer: 0, cfop: 1, ncm: 2, uf: 3, lane: 4, classification: 5 } as const
-export type SumKind = keyof typeof sumKinds
 
 /** As what documents count: `document_facts.side`. */
 export const sides: Record<ReportSubject, 0 | 1 | 2> = { compras: 0, emitidas: 1, fretes: 2 }

@@ -1,4 +1,4 @@
-import { findingsOf } from '@vigia/checks/reform/findings'
+import { findingsOf, presenceOf } from '@vigia/checks/reform/findings'
 import { creditNotes, debitNotes, inForceFrom, situations, tableDay, testYears } from '@vigia/checks/reform/tables'
 import type { Reform, ReformPresence } from '@vigia/contract/documents'
 import { cte } from '@vigia/dfe/families/cte'
@@ -24,7 +24,7 @@ export function reformOf(said: NfeDetails | CteDetails): Reform | null {
   const itens = contents.type === nfe.id ? nfeItems(contents) : cteItems(contents)
   if (itens.length === 0 && day < inForceFrom) return null
   return {
-    presenca: presenceOf(contents, day),
+    presenca: presences[presenceOf(contents)]!,
     aviso: itens.length > 0 ? noticeOf(day) : null,
     itens,
     totais: itens.length > 0 ? totalsOf(contents) : [],
@@ -36,20 +36,12 @@ export function reformOf(said: NfeDetails | CteDetails): Reform | null {
   }
 }
 
+const presences: readonly ReformPresence[] = ['dispensado', 'sem', 'parcial', 'com']
 const nothing: Omit<Reform, 'presenca'> = { aviso: null, itens: [], totais: [], achados: [] }
 
 function noticeOf(day: string): string | null {
   if (day < inForceFrom) return 'Informativo: o documento é anterior a 2026, e o que ele diz de IBS e CBS era um teste.'
   return testYears.get(day.slice(0, 4)) ?? null
-}
-
-function presenceOf(contents: NfeContents | CteContents, day: string): ReformPresence {
-  const groups = contents.type === nfe.id ? contents.items : [contents]
-  const having = groups.filter(({ IBSCBS }) => IBSCBS !== undefined).length
-  if (having > 0) return having === groups.length ? 'com' : 'parcial'
-  const { CRT } = contents.head
-  // 1 and 2 are of the Simples, 4 is of the MEI.
-  return day < inForceFrom || CRT === '1' || CRT === '2' || CRT === '4' ? 'dispensado' : 'sem'
 }
 
 function nfeItems({ items, gCompraGov }: NfeContents): ReformItem[] {

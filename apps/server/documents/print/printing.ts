@@ -2,13 +2,12 @@ import { writeBrasiliaTime } from '@vigia/contract/text'
 import type { PrintedForm } from '@vigia/dfe/families/family'
 import { familyOf, familyOfKey, keyOf } from '@vigia/dfe/families/lookup'
 import { status as statuses } from '@vigia/dfe/families/statuses'
-import type { Proof } from '@vigia/dfe/proof'
 import { PrintError } from '@vigia/print/danfe'
 import { findLogoOf } from '../../companies/logo.ts'
 import type { Context } from '../../platform/context.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Service } from '../../platform/service.ts'
-import { getEvent, getFile } from '../files.ts'
+import { type DocumentFile, getEvent, getFile } from '../files.ts'
 import { doubtOf } from '../signatures/proof.ts'
 import { noDanfeText } from './no-danfe.ts'
 import type { PrintOrder } from './printer.ts'
@@ -76,16 +75,10 @@ async function print({ printer }: Pick<Context, 'printer'>, order: PrintOrder): 
   }
 }
 
-interface Printable {
-  content: Uint8Array
-  /** As the filter knows it: 3 is a cancelled document. */
-  status: number
-  cancelProtocol: string | null
-  cancelledAt: Date | null
-  epecProtocol: string | null
-  epecAt: Date | null
-  proof: Proof | null
-}
+type Printable = { content: Uint8Array } & Pick<
+  DocumentFile,
+  'status' | 'cancelProtocol' | 'cancelledAt' | 'epecProtocol' | 'epecAt' | 'proof'
+>
 
 /** The printed form of a document, or the sentence why it has none. */
 export function formOf(chave: string): PrintedForm | { refusal: string } {

@@ -29,10 +29,19 @@ export async function addPartners(db: Database, workspaceId: number, documents: 
     return { companyBase, issuerBase, name, at: dateOf(at), chave: facts.chave, contacts: contactsIn(facts) }
   })
   await writeNames(db, workspaceId, purchases)
-  const contacts = purchases.flatMap(({ contacts, ...pair }) => contacts.map((contact) => ({ ...pair, contact })))
+  await writeContacts(
+    db,
+    workspaceId,
+    purchases.flatMap(({ contacts, ...pair }) => contacts.map((contact) => ({ ...pair, contact }))),
+  )
+}
+
+type Contact = Pick<Named, 'companyBase' | 'issuerBase'> & { contact: string }
+
+async function writeContacts(db: Database, workspaceId: number, rows: readonly Contact[]): Promise<void> {
   await sql`
     insert into partner_contact (workspace_id, company_base, contact, issuer_base)
-    select distinct ${workspaceId}::int, r."companyBase", r.contact, r."issuerBase" from ${recordsOf(contacts, contactTypes)} order by 2, 3, 4
+    select distinct ${workspaceId}::int, r."companyBase", r.contact, r."issuerBase" from ${recordsOf(rows, contactTypes)} order by 2, 3, 4
     on conflict do nothing`.execute(db)
 }
 
@@ -49,25 +58,20 @@ async function writeNames(db: Database, workspaceId: number, rows: readonly Name
 export async function remakePartners({ db }: WithDatabase, workspaceId: number, companyBase: string): Promise<void> {
   await holdAlerts({ db }, workspaceId)
   const isIts = sql`workspace_id = ${workspaceId} and company_base = ${companyBase}`
-  const { rows } = await sql<{ issuerBase: string; name: string; at: string; chave: string }>`
-    select distinct on (1, 2) issuer_base as "issuerBase", facts -> 'issuer' ->> 'name' as name, at::text as at, chave
-      from document_facts where ${isIts} and purchase order by 1, 2, document_facts.at, chave`.execute(db)
+  const { rows: names } = await sql<Named>`
+    select distinct on (1, 2, 3) company_base as "companyBase", issuer_base as "issuerBase", facts -> 'issuer' ->> 'name' as name, at::text as at, chave
+      from document_facts where ${isIts} and purchase order by 1, 2, 3, document_facts.at, chave`.execute(db)
+  const { rows: contacts } = await sql<Contact>`
+    select distinct f.company_base as "companyBase", f.issuer_base as "issuerBase", k.contact
+      from (select company_base, issuer_base, facts -> 'issuer' -> 'contacts' as contacts from document_facts where ${isIts} and purchase) f
+     cross join lateral jsonb_array_elements_text(f.contacts) k (contact)`.execute(db)
   await sql`delete from partner where ${isIts}`.execute(db)
-  for (let start = 0; start < rows.length; start += atOnce) {
-    const some = rows.slice(start, start + atOnce)
-    await writeNames(
-      db,
-      workspaceId,
-      some.map((row) => ({ ...row, companyBase, name: normalName(row.name) })),
-    )
-  }
   await sql`delete from partner_contact where ${isIts}`.execute(db)
-  await sql`
-    insert into partner_contact (workspace_id, company_base, contact, issuer_base)
-    select distinct ${workspaceId}::int, ${companyBase}::text, k.contact, f.issuer_base
-      from (select issuer_base, facts -> 'issuer' -> 'contacts' as contacts from document_facts where ${isIts} and purchase) f
-     cross join lateral jsonb_array_elements_text(f.contacts) k (contact) order by 3, 4
-    on conflict do nothing`.execute(db)
+  for (let start = 0; start < Math.max(names.length, contacts.length); start += atOnce) {
+    const some = names.slice(start, start + atOnce).map((row) => ({ ...row, name: normalName(row.name) }))
+    await writeNames(db, workspaceId, some)
+    await writeContacts(db, workspaceId, contacts.slice(start, start + atOnce))
+  }
 }
 
 const atOnce = 2_000

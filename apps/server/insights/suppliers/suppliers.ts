@@ -1,3 +1,4 @@
+import { presence } from '@vigia/checks/reform/findings'
 import { alertBands } from '@vigia/contract/alerts'
 import type { RouteData } from '@vigia/contract/route'
 import { type listSupplierProducts, type Supplier, supplierMax } from '@vigia/contract/suppliers'
@@ -6,8 +7,7 @@ import { keyOf, statusNames } from '@vigia/dfe/families/lookup'
 import { ufByCode } from '@vigia/dfe/uf'
 import { type RawBuilder, sql } from 'kysely'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
-import { presence } from '../../documents/contents/inside.ts'
-import { sumKinds } from '../../documents/list/counted.ts'
+import { sumKinds } from '../../documents/contents/sums.ts'
 import { isIssuer } from '../../documents/list/filter.ts'
 import { eventName } from '../../documents/list/rows.ts'
 import { countWaiting } from '../../documents/unread.ts'
@@ -46,16 +46,11 @@ export async function getSupplier(ctx: ReadContext, chosen: Chosen): Promise<Sup
   const names = await readNames(ctx, about)
   const [last] = names
   if (!last) throw notThere()
-  const first = names.reduce((one, other) => (other.first.issuedAt < one.first.issuedAt ? other : one))
+  const first = names.reduce((one, other) => (other.first.emissao < one.first.emissao ? other : one))
   const ids = names.map(({ id }) => id)
   const documents = documentsOf(about, ids)
   const lately = sql`${documents} and d.issued_at >= ${since(supplierMax.months)}`
-  const toPlace = ({ id, type, chave, issuedAt }: Ends) => ({
-    idDFe: ctx.ids.encode(workspaceId, BigInt(id)),
-    tipoDFe: type,
-    chave,
-    emissao: issuedAt,
-  })
+  const toPlace = ({ id, ...end }: End) => ({ idDFe: ctx.ids.encode(workspaceId, BigInt(id)), ...end })
   const establishments = [...Map.groupBy(names, ({ taxId }) => taxId)]
   const waiting = await countWaiting({ db }, workspaceId)
   return {
@@ -65,7 +60,7 @@ export async function getSupplier(ctx: ReadContext, chosen: Chosen): Promise<Sup
       cnpjCpf: taxId,
       nomes: same.map(({ name }) => name),
       uf: ufByCode(keyOf(same[0]!.last.chave).place.slice(0, 2))?.uf ?? null,
-      ultimaEmissao: same[0]!.last.issuedAt,
+      ultimaEmissao: same[0]!.last.emissao,
     })),
     totalDeEstabelecimentos: establishments.length,
     primeiro: toPlace(first.first),
@@ -82,19 +77,14 @@ export async function getSupplier(ctx: ReadContext, chosen: Chosen): Promise<Sup
 const notThere = () =>
   new AppError('not-found', 'Nenhum documento deste fornecedor está aqui, ou você não vê as empresas que os receberam.')
 
-interface Ends {
-  id: string
-  type: number
-  chave: string
-  issuedAt: string
-}
+type End = Omit<Supplier['ultimo'], 'idDFe'> & { id: string }
 
 interface Name {
   id: number
   taxId: string
   name: string
-  first: Ends
-  last: Ends
+  first: End
+  last: End
 }
 
 const ofCompany = (column: string, { companyId }: Chosen): RawBuilder<unknown>[] =>
@@ -105,7 +95,7 @@ const every = (conditions: RawBuilder<unknown>[]) => sql.join(conditions, sql` a
 async function readNames({ db }: WithDatabase, { workspaceId, issuer, shown }: About): Promise<Name[]> {
   // Looks up each family by itself, in the order of the index.
   const end = (direction: RawBuilder<unknown>) => sql`(
-    select json_build_object('id', e.id::text, 'type', e.type, 'chave', e.chave, 'issuedAt', to_char(e.issued_at, 'YYYY-MM-DD"T"HH24:MI:SS'))
+    select json_build_object('id', e.id::text, 'tipoDFe', e.type, 'chave', e.chave, 'emissao', to_char(e.issued_at, 'YYYY-MM-DD"T"HH24:MI:SS'))
       from unnest(${families.map(({ code }) => code)}::int[]) t (type)
       cross join lateral (
         select d.id, d.type, d.chave, d.issued_at from document d
@@ -117,7 +107,7 @@ async function readNames({ db }: WithDatabase, { workspaceId, issuer, shown }: A
       select s.id, s.tax_id as "taxId", s.name, ${end(sql`asc`)} as first, ${end(sql`desc`)} as last
         from supplier s where s.workspace_id = ${workspaceId} and ${isIssuer('s.tax_id', issuer)}
        order by s.id desc limit ${namesMax}) n
-     where n.last is not null order by n.last ->> 'issuedAt' desc, n.id desc`.execute(db)
+     where n.last is not null order by n.last ->> 'emissao' desc, n.id desc`.execute(db)
   return rows
 }
 
@@ -127,40 +117,43 @@ const documentsOf = ({ workspaceId, shown }: About, supplierIds: number[]) => sq
 
 const thisMonth = sql`date_trunc('month', now() at time zone 'America/Sao_Paulo')::date`
 const since = (months: number) => sql`(${thisMonth} - ${`${months - 1} months`}::interval)::date`
-const reais = (cents: string | null) => Number(cents ?? 0) / 100
 
-// Sums of complete documents that stand, including those that switches hide.
+interface MonthSums {
+  month: string
+  side: number
+  n: number
+  value: number
+  ibs: number
+  cbs: number
+  lately: boolean
+}
+
+// Sums of complete documents that stand, including those that switches hide. Numbers hold their cents exactly.
 async function readSums({ db }: WithDatabase, chosen: Chosen): Promise<Pick<Supplier, 'meses' | 'dozeMeses'>> {
   const { workspaceId, issuer } = chosen
   const company = ofCompany('x.company_id', chosen)
-  const { rows } = await sql<{
-    month: string
-    side: number
-    n: number
-    value: string
-    ibs: string
-    cbs: string
-    lately: boolean
-  }>`
-    select to_char(x.month, 'YYYY-MM') as month, x.side, sum(x.documents)::int as n, sum(x.value)::text as value, sum(x.ibs)::text as ibs,
-           sum(x.cbs)::text as cbs, x.month >= ${since(12)} as lately
+  const { rows } = await sql<MonthSums>`
+    select to_char(x.month, 'YYYY-MM') as month, x.side, sum(x.documents)::int as n, sum(x.value)::float8 as value, sum(x.ibs)::float8 as ibs,
+           sum(x.cbs)::float8 as cbs, x.month >= ${since(12)} as lately
       from content_sum x
      where ${every([sql`x.workspace_id = ${workspaceId}`, sql`x.kind = ${sql.lit(sumKinds.issuer)}`, isIssuer('x.key', issuer), sql`x.month >= ${since(supplierMax.months)}`, sql`x.side in (0, 2)`, ...company])}
      group by x.month, x.side order by x.month, x.side`.execute(db)
-  const { rows: all } = await sql<{ value: string | null }>`
-    select sum(x.value)::text as value from content_sum x
+  const { rows: all } = await sql<{ value: number }>`
+    select coalesce(sum(x.value), 0)::float8 as value from content_sum x
      where ${every([sql`x.workspace_id = ${workspaceId}`, sql`x.side = 0`, sql`x.kind = ${sumKinds.uf}`, sql`x.month >= ${since(12)}`, ...company])}`.execute(
     db,
   )
-  const none = { totalDeItens: 0, valorTotal: 0 }
   const of = (side: number, month: string) => {
-    const row = rows.find((one) => one.month === month && one.side === side)
-    return row ? { totalDeItens: row.n, valorTotal: reais(row.value) } : none
+    const { n = 0, value = 0 } = rows.find((one) => one.month === month && one.side === side) ?? {}
+    return { totalDeItens: n, valorTotal: value / 100 }
   }
-  const lately = rows.filter((row) => row.lately)
-  const total = (side: number[], column: 'value' | 'ibs' | 'cbs') =>
-    lately.reduce((sum, row) => sum + (side.includes(row.side) ? BigInt(row[column]) : 0n), 0n)
-  const purchases = BigInt(all[0]?.value ?? 0)
+  const total = (column: 'value' | 'ibs' | 'cbs', some = rows) =>
+    some.reduce((sum, row) => sum + (row.lately ? row[column] : 0), 0)
+  const bought = total(
+    'value',
+    rows.filter(({ side }) => side === 0),
+  )
+  const purchases = all[0]!.value
   return {
     meses: [...new Set(rows.map(({ month }) => month))].map((month) => ({
       mes: month,
@@ -168,23 +161,20 @@ async function readSums({ db }: WithDatabase, chosen: Chosen): Promise<Pick<Supp
       fretes: of(2, month),
     })),
     dozeMeses: {
-      valorTotal: reais(String(total([0, 2], 'value'))),
-      participacao: purchases > 0n ? Number((total([0], 'value') * 1_000_000n) / purchases) / 1_000_000 : null,
-      valorIbs: reais(String(total([0, 2], 'ibs'))),
-      valorCbs: reais(String(total([0, 2], 'cbs'))),
+      valorTotal: total('value') / 100,
+      participacao: purchases > 0 ? Math.floor((bought * 1e6) / purchases) / 1e6 : null,
+      valorIbs: total('ibs') / 100,
+      valorCbs: total('cbs') / 100,
     },
   }
 }
 
 async function countStatuses({ db }: WithDatabase, documents: RawBuilder<unknown>): Promise<Supplier['situacoes']> {
-  const { rows } = await sql<{ type: number; status: number; n: number }>`
-    select d.type, d.status, count(*)::int as n ${documents} group by 1, 2 order by 1, 3 desc, 2`.execute(db)
-  return rows.map(({ type, status, n }) => ({
-    tipoDFe: type,
-    status,
-    nome: statusNames[status] ?? 'Desconhecida',
-    totalDeItens: n,
-  }))
+  const { rows } = await sql<Omit<Supplier['situacoes'][number], 'nome'>>`
+    select d.type as "tipoDFe", d.status, count(*)::int as "totalDeItens" ${documents} group by 1, 2 order by 1, 3 desc, 2`.execute(
+    db,
+  )
+  return rows.map((row) => ({ ...row, nome: statusNames[row.status] ?? 'Desconhecida' }))
 }
 
 async function readAlerts(
@@ -251,19 +241,15 @@ async function readRecent(
 
 async function readDue({ db }: WithDatabase, { workspaceId, issuer, shown }: About): Promise<Supplier['vencimentos']> {
   const isLate = sql`i.due_on < (now() at time zone 'America/Sao_Paulo')::date`
-  const { rows } = await sql<{ n: number; amount: string; late: number; lateAmount: string; next: string | null }>`
-    select count(*)::int as n, sum(i.amount)::text as amount, (count(*) filter (where ${isLate}))::int as late,
-           (sum(i.amount) filter (where ${isLate}))::text as "lateAmount", nullif(min(i.due_on) filter (where not ${isLate}), 'infinity')::text as next
+  const sumOf = (which: RawBuilder<unknown>) =>
+    sql`json_build_object('totalDeItens', count(*) filter (where ${which}), 'valorTotal', coalesce(sum(i.amount) filter (where ${which}), 0) / 100)`
+  const { rows } = await sql<Supplier['vencimentos']>`
+    select ${sumOf(sql`true`)} as abertas, ${sumOf(isLate)} as vencidas, nullif(min(i.due_on) filter (where not ${isLate}), 'infinity')::text as proximo
       from installment i join document d on d.workspace_id = i.workspace_id and d.id = i.document_id
      where ${every([sql`i.workspace_id = ${workspaceId}`, isIssuer('i.issuer', issuer), sql`i.standing`, sql`i.paid_at is null`, sql`i.due_on >= ${dueSince()}::date`, ...shown])}`.execute(
     db,
   )
-  const { n, amount, late, lateAmount, next } = rows[0]!
-  return {
-    abertas: { totalDeItens: n, valorTotal: reais(amount) },
-    vencidas: { totalDeItens: late, valorTotal: reais(lateAmount) },
-    proximo: next,
-  }
+  return rows[0]!
 }
 
 type Products = RouteData<typeof listSupplierProducts>
