@@ -8,6 +8,7 @@ import { proofOf } from '@vigia/dfe/proof'
 import { type DocumentFacts, type EventFacts, readDetails, readReceived } from '@vigia/dfe/read'
 import { parseReceived } from '@vigia/xml/parse'
 import { describe, expect, test } from 'vitest'
+import { alertEvents } from '../support/alert-events.ts'
 import { findSamples } from '../support/samples.ts'
 
 const samples = findSamples()
@@ -101,7 +102,7 @@ function alertsOf(folders: readonly string[], asProduction: boolean): Record<str
 function received(facts: DocumentFacts, xml: Uint8Array, events: EventFacts[], asProduction: boolean): AlertFacts {
   const receiver = facts.parties.find(({ role }) => role === (facts.type === 'nfe' ? 1 : 7))
   const taxId = receiver?.taxId ?? '99164852000181'
-  const own = events.filter(({ chave }) => chave === facts.chave)
+  const own = alertEvents(events.filter(({ chave }) => chave === facts.chave))
   return alertFacts(asProduction ? { ...facts, tpAmb: '1' } : facts, readDetails(xml), own, {
     company: {
       base: baseOf(taxId),

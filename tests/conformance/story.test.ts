@@ -9,6 +9,7 @@ import { type DocumentFacts, type EventFacts, readDetails, readReceived } from '
 import { unzipDocument } from '@vigia/sefaz/distribution'
 import { type Simulator, start } from '@vigia/simulator/start'
 import { expect, test, vi } from 'vitest'
+import { alertEvents } from '../support/alert-events.ts'
 import { askForAll, control, order } from '../support/authority.ts'
 import { withTestKeys } from '../support/keys.ts'
 
@@ -64,7 +65,7 @@ async function factsOf(simulator: Simulator, client: (typeof clients)[number], b
   const byChave = Map.groupBy(events, ({ chave }) => chave)
   const since = new Date(now).toISOString()
   return [...documents.values()].map(({ facts, xml }) =>
-    alertFacts(facts, readDetails(xml), byChave.get(facts.chave) ?? [], {
+    alertFacts(facts, readDetails(xml), alertEvents(byChave.get(facts.chave) ?? []), {
       company: {
         base: baseOf(cnpj),
         tpAmb: '1',

@@ -5,7 +5,7 @@ import type { Role } from '@vigia/dfe/families/family'
 import type { FamilyId } from '@vigia/dfe/families/id'
 import { familyById } from '@vigia/dfe/families/lookup'
 import { nfe, nfeRole } from '@vigia/dfe/families/nfe'
-import type { CteDetails, DocumentFacts, EventFacts, Fields, NfeDetails } from '@vigia/dfe/read'
+import type { CteDetails, DocumentFacts, Fields, NfeDetails } from '@vigia/dfe/read'
 import { contactsOf } from './contacts.ts'
 import { itemsOf, type NfeItems } from './items.ts'
 import { cents, instantOf } from './values.ts'
@@ -133,11 +133,11 @@ export interface AlertCompany {
 /** Facts that the workspace adds to those of the document. */
 export type Known = Pick<AlertFacts, 'company' | 'marks' | 'deadline' | 'proof' | 'summaryDigest'>
 
-/** The facts of a document: of its reading, its details (null: unread), its events in any order, and of what the workspace knows. */
+/** The facts of a document: of its reading, its details (null: unread), its events, each once, and of what the workspace knows. */
 export function alertFacts(
   document: DocumentFacts,
   details: NfeDetails | CteDetails | null,
-  events: readonly EventFacts[],
+  events: AlertEvent[],
   known: Known,
 ): AlertFacts {
   const parties = document.parties.map(({ role, taxId }) => ({ role, base: baseOf(taxId) }))
@@ -184,7 +184,7 @@ export function alertFacts(
     references: details && 'references' in details ? details.references : [],
     nfe: note && document.complete ? nfeFacts(note) : undefined,
     cte: freight && cteFacts(freight),
-    events: alertEvents(events),
+    events,
   }
 }
 
@@ -260,30 +260,6 @@ function cteFacts({ ide, parties, infCarga }: CteDetails): CteFacts {
     cMunIni: ide.cMunIni ?? '',
     cMunFim: ide.cMunFim ?? '',
     vCarga: infCarga.vCarga,
-  }
-}
-
-// Deduplicates a summary and its event, whatever their order of arrival.
-function alertEvents(events: readonly EventFacts[]): AlertEvent[] {
-  const best = new Map<string, AlertEvent>()
-  for (const event of events) {
-    if (event.registration === 'none') continue
-    const key = [event.tpEvento, event.nSeqEvento, event.authorTaxId].join(' ')
-    const [one, other] = [alertEvent(event), best.get(key)]
-    const better =
-      other === undefined || (one.text ?? '') > (other.text ?? '') || (one.text === other.text && one.at < other.at)
-    if (better) best.set(key, one)
-  }
-  return [...best].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, event]) => event)
-}
-
-function alertEvent(event: EventFacts): AlertEvent {
-  return {
-    tpEvento: event.tpEvento,
-    nSeqEvento: event.nSeqEvento,
-    at: event.registeredAt ?? event.dhEvento,
-    authorTaxId: event.authorTaxId,
-    text: event.justification,
   }
 }
 

@@ -12,8 +12,7 @@ parentPort?.on('message', (questions: ReadQuestion[]) => {
       try {
         const { facts, tree } = readReceived(openReceived(content))
         if (facts.kind !== 'document') return null
-        const read = alertFacts(facts, detailsOf(tree!), [], known)
-        return { ...read, chave, events }
+        return { ...alertFacts(facts, detailsOf(tree!), events, known), chave }
       } catch {
         // Unreadable documents are kept, without facts.
         return null
