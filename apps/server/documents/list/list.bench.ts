@@ -11,7 +11,6 @@ import { readDashboard } from '../../insights/dashboard/dashboard.ts'
 import { limitTo, openDatabase, pools, readWorkspace } from '../../platform/database.ts'
 import { createPublicIds } from '../../platform/ids.ts'
 import { migrate } from '../../platform/schema/migrate.ts'
-import { dueUntil } from '../due.ts'
 import type { Filter } from './filter.ts'
 import { searchDocuments } from './list.ts'
 
@@ -51,7 +50,6 @@ try {
     const dashboard = await againstFetch(name, await someIds(name, {}), () => readDashboard({ db, ids }, idOf(name)))
     const search = await measureSearch(name)
     const orders = await measureOrders(name)
-    const dueUntil = await measureDue(name)
     report(
       'list',
       {
@@ -63,7 +61,6 @@ try {
         dashboard,
         search,
         orders,
-        dueUntil,
       },
       [
         ...(['month', 'noDates', 'monthWithSwitches'] as const).map((filter) => ({
@@ -267,17 +264,6 @@ async function measureOrders(name: Name) {
       }
     }
   return measured
-}
-
-// Count of the dashboard: answers that can be given until the end of tomorrow at most.
-async function measureDue(name: Name) {
-  const count = () =>
-    readWorkspace({ db }, idOf(name), ({ db }) =>
-      sql<{ n: number }>`select count(*)::int as n from document d
-        where ${dueUntil(idOf(name), 0, new Date(Date.now() + 2 * 86_400_000))}`.execute(db),
-    )
-  const { rows } = await count()
-  return { found: rows[0]!.n, ...(await manyTimes(20, count)) }
 }
 
 async function manyTimes(turns: number, work: () => Promise<unknown>) {
