@@ -1,44 +1,19 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase } from '../../../tests/support/database.ts'
+import { expect, test } from 'vitest'
 import { runs } from '../../../tests/support/seed.ts'
 import { companyAnnouncements } from '../companies/announcements.ts'
 import { listCompanies } from '../companies/companies.ts'
 import { toldOf } from '../companies/testing.ts'
-import { readConfig } from '../config.ts'
-import type { Context } from '../platform/context.ts'
-import { asOperator, inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
-import { createPublicIds } from '../platform/ids.ts'
-import { createLogger } from '../platform/log.ts'
-import { testSigner } from '../platform/signer/testing.ts'
-import { insertAccount, insertCompany, newWorkspace, noPrinter, roomyStorage } from '../platform/testing.ts'
-import { createVault } from '../platform/vault.ts'
+import { useContext } from '../platform/database.testing.ts'
+import { asOperator, inCapture, inWorkspace } from '../platform/database.ts'
+import { insertAccount, insertCompany, newWorkspace } from '../platform/testing.ts'
 import { certificateMails, warnOfCertificates } from './certificate-warnings.ts'
 
 const matriz = '12ABC34501DE35'
 const filial = '12ABC345000269'
 const stranger = '44555666000181'
-let database: Awaited<ReturnType<typeof createDatabase>>
-let ctx: Context
-
-beforeAll(async () => {
-  database = await createDatabase()
-  ctx = {
-    db: openDatabase(database.url),
-    config: readConfig({ PUBLIC_URL: 'https://app.vigia.example' }, process.cwd()),
-    log: createLogger('silent'),
-    vault: createVault(Buffer.alloc(32, 7)),
-    signer: testSigner(database.url),
-    ids: createPublicIds(Buffer.alloc(16, 8)),
-    printer: noPrinter,
-    storage: roomyStorage,
-  }
-})
-afterAll(async () => {
-  await ctx.db.destroy()
-  await database[Symbol.asyncDispose]()
-})
+const { ctx } = await useContext({ PUBLIC_URL: 'https://app.vigia.example' })
 
 async function newMember(): Promise<number> {
   const workspaceId = await newWorkspace(ctx.db)

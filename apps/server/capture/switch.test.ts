@@ -1,26 +1,16 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createDatabase } from '../../../tests/support/database.ts'
+import { beforeEach, expect, test } from 'vitest'
 import { readConfig } from '../config.ts'
-import type { Database } from '../platform/context.ts'
-import { inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
+import { useDatabase } from '../platform/database.testing.ts'
+import { inCapture, inWorkspace } from '../platform/database.ts'
 import { insertCompany, newWorkspace } from '../platform/testing.ts'
 import { followSwitch, requestSync, resume, subscribe } from './capture.ts'
 
 const matriz = '12ABC34501DE35'
 const filial = '12ABC345000269'
 const stranger = '44555666000181'
-let database: Awaited<ReturnType<typeof createDatabase>>
-let db: Database
+const { db } = await useDatabase()
 
-beforeAll(async () => {
-  database = await createDatabase()
-  db = openDatabase(database.url)
-})
-afterAll(async () => {
-  await db.destroy()
-  await database[Symbol.asyncDispose]()
-})
 beforeEach(() =>
   inCapture({ db }, async ({ db }) => {
     await db.deleteFrom('capture_subscription').execute()

@@ -2,12 +2,13 @@ import { readFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import { status } from '@vigia/dfe/families/statuses'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { signedXml } from '../../../tests/support/certificates.ts'
-import { createDatabase, onOneServer } from '../../../tests/support/database.ts'
+import { onOneServer } from '../../../tests/support/database.ts'
 import { findSamples } from '../../../tests/support/samples.ts'
 import type { Database } from '../platform/context.ts'
-import { inWorkspace, openDatabase } from '../platform/database.ts'
+import { useDatabase } from '../platform/database.testing.ts'
+import { inWorkspace } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
 import { newWorkspace } from '../platform/testing.ts'
 import type { Arrival } from './arrival.ts'
@@ -19,19 +20,10 @@ import { receive } from './receive.ts'
 import { arrive, chaveOf, company, corrupted, evento, nfeProc, resEvento, resNFe } from './testing.ts'
 
 const log = createLogger('silent')
-let database: Awaited<ReturnType<typeof createDatabase>>
-let db: Database
+const { db } = await useDatabase()
 let workspaceId: number
 let companyId: number
 
-beforeAll(async () => {
-  database = await createDatabase()
-  db = openDatabase(database.url)
-})
-afterAll(async () => {
-  await db.destroy()
-  await database[Symbol.asyncDispose]()
-})
 beforeEach(async () => {
   ;({ workspaceId, companyId } = await newCompany())
 })

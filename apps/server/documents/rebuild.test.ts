@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { createDatabase, execute, onOneServer } from '../../../tests/support/database.ts'
-import type { Database } from '../platform/context.ts'
-import { inWorkspace, openDatabase } from '../platform/database.ts'
+import { expect, test, vi } from 'vitest'
+import { execute, onOneServer } from '../../../tests/support/database.ts'
+import { useDatabase } from '../platform/database.testing.ts'
+import { inWorkspace } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
 import { chave, cnpjs, documentOf, eventOf } from './list/order.testing.ts'
 import {
@@ -19,17 +19,7 @@ import { rebuildAll, rebuildProjection } from './rebuild.ts'
 import { chaveOf } from './testing.ts'
 
 const log = createLogger('silent')
-let database: Awaited<ReturnType<typeof createDatabase>>
-let db: Database
-
-beforeAll(async () => {
-  database = await createDatabase()
-  db = openDatabase(database.url)
-})
-afterAll(async () => {
-  await db.destroy()
-  await database[Symbol.asyncDispose]()
-})
+const { url, db } = await useDatabase()
 
 const rebuild = (workspace: TestWorkspace, to: number) => rebuildProjection({ db, log }, recipient(workspace, { to }))
 
@@ -53,7 +43,7 @@ test('a rebuild mends rows that say something else, drops what no receipt tells,
     await sql`update document set number = 8 where company_id = ${theirs}`.execute(db)
   })
   await execute(
-    database.url,
+    url,
     `set local app.ws = ${workspace.id}; update receipt set chave = null where workspace_id = ${workspace.id}`,
   )
   expect(await rebuild(workspace, 0)).toEqual({ receipts: 4, documents: 3, events: 1, unread: 0 })

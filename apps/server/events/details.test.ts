@@ -2,42 +2,27 @@ import { gunzipSync } from 'node:zlib'
 import type { DocumentDetail } from '@vigia/contract/documents'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createDatabase, execute } from '../../../tests/support/database.ts'
+import { execute } from '../../../tests/support/database.ts'
 import { showOnly } from '../companies/testing.ts'
 import { documentRoutes } from '../documents/routes.ts'
 import { arrive, chaveOf, evento, eventoCte, type NoteOptions, nfeProc, resNFe } from '../documents/testing.ts'
-import type { Context } from '../platform/context.ts'
+import { useContext } from '../platform/database.testing.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { serveRoutes } from '../platform/http/http.ts'
 import { readSent } from './history.ts'
 import { writeAnswers } from './settle.ts'
-import {
-  author,
-  type CteOptions,
-  contextOf,
-  cteChave,
-  cteProc,
-  daysAgo,
-  newOffice,
-  type Office,
-  store,
-} from './testing.ts'
+import { author, type CteOptions, cteChave, cteProc, daysAgo, newOffice, type Office, store } from './testing.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let ctx: Context
+const { url, ctx } = await useContext({ PORT: '0' })
 let office: Office
 let app: FastifyInstance
 let caller: Office
 
 beforeAll(async () => {
-  database = await createDatabase()
-  ctx = contextOf(database.url)
   app = await serveRoutes(ctx, documentRoutes(readSent), async () => caller.session)
 })
 afterAll(async () => {
   await app.close()
-  await ctx.db.destroy()
-  await database[Symbol.asyncDispose]()
 })
 beforeEach(async () => {
   office = await newOffice(ctx, { certificate: null })
@@ -394,7 +379,7 @@ describe('the file', () => {
 test('a file that cannot be read is refused in words, and takes no other document along', async () => {
   await store(ctx, office, 'nfe', [arrive(1, note({ number: 1 })), arrive(2, note({ number: 2 }))])
   await execute(
-    database.url,
+    url,
     `set app.ws = '${office.workspaceId}'; update receipt set content = 'no gzip' where workspace_id = ${office.workspaceId} and nsu = 1`,
   )
   const [broken, good] = await Promise.all(

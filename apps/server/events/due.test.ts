@@ -3,15 +3,14 @@ import type { OpenManifestation } from '@vigia/contract/manifestation'
 import { answerOf } from '@vigia/dfe/families/lookup'
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { z } from 'zod'
-import { createDatabase } from '../../../tests/support/database.ts'
 import { runs } from '../../../tests/support/seed.ts'
 import type { Arrival } from '../documents/arrival.ts'
 import { decideOverdue } from '../documents/decide-due.ts'
 import { documentRoutes } from '../documents/routes.ts'
 import { arrive, chaveOf, evento, eventoCte, nfeProc, resNFe } from '../documents/testing.ts'
-import type { Context } from '../platform/context.ts'
+import { useContext } from '../platform/database.testing.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { serveRoutes } from '../platform/http/http.ts'
 import type { Service } from '../platform/service.ts'
@@ -19,20 +18,11 @@ import { claimBatch } from './queue.ts'
 import { requestEvents } from './request.ts'
 import { manifestationRoutes } from './routes.ts'
 import { type Settled, settle, writeAnswers } from './settle.ts'
-import { author, contextOf, cteChave, cteProc, daysAgo, dueDiffers, newOffice, type Office, store } from './testing.ts'
+import { author, cteChave, cteProc, daysAgo, dueDiffers, newOffice, type Office, store } from './testing.ts'
 
 // The deadline that a row shows against what may be sent about its document, for documents of many kinds.
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let ctx: Context
-beforeAll(async () => {
-  database = await createDatabase()
-  ctx = contextOf(database.url)
-})
-afterAll(async () => {
-  await ctx.db.destroy()
-  await database[Symbol.asyncDispose]()
-})
+const { ctx } = await useContext({ PORT: '0' })
 
 const codes: Record<Service, number[]> = {
   nfe: [210210, 210200, 210220, 210240],

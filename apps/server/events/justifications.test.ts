@@ -1,24 +1,14 @@
 import { keptTextsMax } from '@vigia/contract/manifestation'
 import { nfe } from '@vigia/dfe/families/nfe'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase } from '../../../tests/support/database.ts'
+import { expect, test } from 'vitest'
 import { arrive, resNFe } from '../documents/testing.ts'
-import type { Context } from '../platform/context.ts'
+import { useContext } from '../platform/database.testing.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { keepText, readTexts } from './justifications.ts'
 import { requestEvents } from './request.ts'
-import { contextOf, daysAgo, newOffice, type Office, store } from './testing.ts'
+import { daysAgo, newOffice, type Office, store } from './testing.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let ctx: Context
-beforeAll(async () => {
-  database = await createDatabase()
-  ctx = contextOf(database.url)
-})
-afterAll(async () => {
-  await ctx.db.destroy()
-  await database[Symbol.asyncDispose]()
-})
+const { ctx } = await useContext({ PORT: '0' })
 
 const [ciencia, confirmation, , refused] = nfe.answers as [(typeof nfe.answers)[number], ...typeof nfe.answers]
 const textsOf = ({ workspaceId }: Office, kind = ciencia) =>

@@ -1,31 +1,21 @@
 import { familyById } from '@vigia/dfe/families/lookup'
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createDatabase } from '../../../tests/support/database.ts'
+import { describe, expect, test } from 'vitest'
 import { runs } from '../../../tests/support/seed.ts'
 import { showOnly } from '../companies/testing.ts'
 import type { Arrival } from '../documents/arrival.ts'
 import { arrive, evento, eventoCte, nfeProc, resNFe } from '../documents/testing.ts'
-import type { Context } from '../platform/context.ts'
+import { useContext } from '../platform/database.testing.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { serveRoutes } from '../platform/http/http.ts'
 import type { Service } from '../platform/service.ts'
 import { previewEvents } from './decide.ts'
 import { requestEvents } from './request.ts'
 import { manifestationRoutes } from './routes.ts'
-import { author, contextOf, cteProc, daysAgo, newOffice, type Office, store } from './testing.ts'
+import { author, cteProc, daysAgo, newOffice, type Office, store } from './testing.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let ctx: Context
-beforeAll(async () => {
-  database = await createDatabase()
-  ctx = contextOf(database.url)
-})
-afterAll(async () => {
-  await ctx.db.destroy()
-  await database[Symbol.asyncDispose]()
-})
+const { ctx } = await useContext({ PORT: '0' })
 
 const stranger = '11222333000181'
 const branch = '44555666000262'

@@ -1,11 +1,10 @@
 import { familyById } from '@vigia/dfe/families/lookup'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createDatabase } from '../../../tests/support/database.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { companyRoutes } from '../capture/company-routes.ts'
 import { showOnly } from '../companies/testing.ts'
 import { arrive, chaveOf, evento, nfeProc, resNFe } from '../documents/testing.ts'
-import type { Context } from '../platform/context.ts'
+import { useContext } from '../platform/database.testing.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import type { Session } from '../platform/http/session.ts'
 import type { Service } from '../platform/service.ts'
@@ -15,20 +14,11 @@ import { acknowledgePending, countRefusedCiencias, tellWithheld } from './cienci
 import { readHistory } from './history.ts'
 import { claimBatch } from './queue.ts'
 import { type ManifestationRequest, requestEvents } from './request.ts'
-import { author, contextOf, cteChave, cteProc, daysAgo, newOffice, type Office, store } from './testing.ts'
+import { author, cteChave, cteProc, daysAgo, newOffice, type Office, store } from './testing.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let ctx: Context
+const { ctx } = await useContext({ PORT: '0' })
 let office: Office
 
-beforeAll(async () => {
-  database = await createDatabase()
-  ctx = contextOf(database.url)
-})
-afterAll(async () => {
-  await ctx.db.destroy()
-  await database[Symbol.asyncDispose]()
-})
 beforeEach(async () => {
   await inCapture(ctx, ({ db }) => db.deleteFrom('outgoing_event').execute())
   office = await newOffice(ctx, { certificate: null })

@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 import { type RawBuilder, sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createDatabase } from '../../../tests/support/database.ts'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { runs } from '../../../tests/support/seed.ts'
 import { arrive, chaveOf, nfeProc, resNFe } from '../documents/testing.ts'
-import type { Context } from '../platform/context.ts'
+import { useContext } from '../platform/database.testing.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { serveRoutes } from '../platform/http/http.ts'
 import { holdLock } from '../platform/locks.ts'
@@ -12,20 +11,11 @@ import { acknowledgePending } from './ciencia.ts'
 import { claimBatch } from './queue.ts'
 import { answerRuleRoutes } from './rule-routes.ts'
 import { prepareBatch } from './sign.ts'
-import { contextOf, daysAgo, newOffice, type Office, readInside, store } from './testing.ts'
+import { daysAgo, newOffice, type Office, readInside, store } from './testing.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let ctx: Context
+const { ctx } = await useContext({ PORT: '0' })
 let office: Office
 
-beforeAll(async () => {
-  database = await createDatabase()
-  ctx = contextOf(database.url)
-})
-afterAll(async () => {
-  await ctx.db.destroy()
-  await database[Symbol.asyncDispose]()
-})
 beforeEach(async () => {
   await inCapture(ctx, ({ db }) => db.deleteFrom('outgoing_event').execute())
   office = await newOffice(ctx)

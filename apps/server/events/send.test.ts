@@ -8,15 +8,15 @@ import type { SefazError } from '@vigia/sefaz/error'
 import { processedEvent, signCteEvent } from '@vigia/sefaz/events'
 import fc from 'fast-check'
 import { type RawBuilder, sql } from 'kysely'
-import pg from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { newCertificate } from '../../../tests/support/certificates.ts'
-import { createDatabase, onOneServer } from '../../../tests/support/database.ts'
+import { onOneServer } from '../../../tests/support/database.ts'
 import { verifyWithXmlCrypto } from '../../../tests/support/judges.ts'
 import { runs } from '../../../tests/support/seed.ts'
 import { showOnly, toldOf } from '../companies/testing.ts'
 import { arrive, chaveOf, resNFe } from '../documents/testing.ts'
 import type { Context } from '../platform/context.ts'
+import { useContext, useOwner } from '../platform/database.testing.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { authorityFile, testSigner } from '../platform/signer/testing.ts'
 import { noteFailure } from '../sefaz/circuit.ts'
@@ -32,7 +32,6 @@ import { prepareBatch } from './sign.ts'
 import {
   author,
   type CteOptions,
-  contextOf,
   cteChave,
   cteProc,
   daysAgo,
@@ -43,23 +42,11 @@ import {
   store,
 } from './testing.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let ctx: Context
-let owner: pg.Client
+const { url: databaseUrl, ctx } = await useContext({ PORT: '0' })
+const owner = await useOwner(databaseUrl)
 let office: Office
 const certificate = newCertificate(author)
 
-beforeAll(async () => {
-  database = await createDatabase()
-  ctx = contextOf(database.url)
-  owner = new pg.Client({ connectionString: database.url })
-  await owner.connect()
-})
-afterAll(async () => {
-  await owner.end()
-  await ctx.db.destroy()
-  await database[Symbol.asyncDispose]()
-})
 // Whichever way an event is settled, who follows the workspace hears of it once. What a test settled by itself still has the words of the queue.
 afterEach(async () => {
   const { rows } = await owner.query<{ id: string; state: string; told: number }>(
@@ -447,7 +434,7 @@ test('what cannot be sent for a reason of ours says so, and rests longer each ti
   await summaries(1)
   await ask('nfe', 1)
   const config = { ...ctx.config, sefaz: { ...ctx.config.sefaz, caFiles: [], hourMs: 3_600_000 } }
-  const otherKey = { ...ctx, config, signer: testSigner(database.url, { config, masterKey: Buffer.alloc(32, 8) }) }
+  const otherKey = { ...ctx, config, signer: testSigner(databaseUrl, { config, masterKey: Buffer.alloc(32, 8) }) }
   await using _ = await startEventWorker(otherKey, { registered: () => {} })
   for (const [index, minutes] of [10, 20, 40].entries()) {
     await vi.waitFor(async () => expect((await only()).failures).toBe(index + 1), { timeout: 20_000 })
@@ -807,7 +794,7 @@ describe('a batch whose lease is over while the database stalls', () => {
       const { sefaz } = ctx.config
       const endpoints = { ...sefaz.endpoints, manifestation: url }
       const config = { ...ctx.config, sefaz: { ...sefaz, endpoints, caFiles: [await authorityFile(identity.pem)] } }
-      const sender = { ...ctx, config, signer: testSigner(database.url, { config }) }
+      const sender = { ...ctx, config, signer: testSigner(databaseUrl, { config }) }
       const signal = new AbortController().signal
       const late = { ...(await claim()), url, lasts: () => false }
       expect(await sendBatch(sender, late, signal)).toBe(false)

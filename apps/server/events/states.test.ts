@@ -1,10 +1,10 @@
 import { nfe } from '@vigia/dfe/families/nfe'
 import { SefazError } from '@vigia/sefaz/error'
 import { type RawBuilder, sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createDatabase } from '../../../tests/support/database.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { arrive, evento, nfeProc } from '../documents/testing.ts'
 import type { Context } from '../platform/context.ts'
+import { useContext } from '../platform/database.testing.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Session } from '../platform/http/session.ts'
@@ -18,25 +18,18 @@ import { claimBatch, postponeFailed, releaseEvents } from './queue.ts'
 import { requestAgain, requestEvents } from './request.ts'
 import { settle, writeAnswers } from './settle.ts'
 import { prepareBatch } from './sign.ts'
-import { author, contextOf, daysAgo, dueDiffers, newOffice, type Office, store } from './testing.ts'
+import { author, daysAgo, dueDiffers, newOffice, type Office, store } from './testing.ts'
 import { saveTwoFrom } from './two-people.ts'
 
 // Every state of an event and whatever may happen to it. `held` is `sending` without bytes: the event may have left before a restore, and is
 // signed anew. A happening that a state does not admit is refused, or does not reach the event, and changes nothing.
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let ctx: Context
+const { url, ctx } = await useContext({ PORT: '0' })
 let office: Office
 let second: Session
 
 beforeAll(async () => {
-  database = await createDatabase()
-  await prepareInstallation(database.url, 'simulado')
-  ctx = contextOf(database.url)
-})
-afterAll(async () => {
-  await ctx.db.destroy()
-  await database[Symbol.asyncDispose]()
+  await prepareInstallation(url, 'simulado')
 })
 
 const states = ['asked', 'waiting', 'held', 'sending', 'registered', 'rejected', 'unconfirmed'] as const

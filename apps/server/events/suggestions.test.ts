@@ -1,30 +1,21 @@
 import { nfe } from '@vigia/dfe/families/nfe'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createDatabase } from '../../../tests/support/database.ts'
+import { beforeEach, expect, test } from 'vitest'
 import { arrive, decideAll, evento, resNFe } from '../documents/testing.ts'
 import { markCondition } from '../documents/workflow/remarks.ts'
 import type { Context } from '../platform/context.ts'
+import { useContext } from '../platform/database.testing.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { serveRoutes } from '../platform/http/http.ts'
 import { acknowledgePending } from './ciencia.ts'
 import { requestEvents } from './request.ts'
 import { answerRuleRoutes } from './rule-routes.ts'
 import { reviewSuggestions } from './suggestions.ts'
-import { contextOf, daysAgo, newOffice, type Office, readInside, store } from './testing.ts'
+import { daysAgo, newOffice, type Office, readInside, store } from './testing.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let ctx: Context
+const { ctx } = await useContext({ PORT: '0' })
 let office: Office
 
-beforeAll(async () => {
-  database = await createDatabase()
-  ctx = contextOf(database.url)
-})
-afterAll(async () => {
-  await ctx.db.destroy()
-  await database[Symbol.asyncDispose]()
-})
 beforeEach(async () => {
   await inCapture(ctx, ({ db }) => db.deleteFrom('outgoing_event').execute())
   office = await newOffice(ctx)

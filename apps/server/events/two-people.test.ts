@@ -2,11 +2,11 @@ import type { MemberRole } from '@vigia/contract/route'
 import { nfe } from '@vigia/dfe/families/nfe'
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createDatabase } from '../../../tests/support/database.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { runs } from '../../../tests/support/seed.ts'
 import { arrive, resNFe } from '../documents/testing.ts'
 import type { Context } from '../platform/context.ts'
+import { useContext } from '../platform/database.testing.ts'
 import { asOperator, inCapture, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Session } from '../platform/http/session.ts'
@@ -16,23 +16,14 @@ import { decideAsked, listAsked, reviewAsked } from './approve.ts'
 import { claimBatch } from './queue.ts'
 import { requestEvents } from './request.ts'
 import { prepareBatch } from './sign.ts'
-import { contextOf, daysAgo, dueDiffers, newOffice, type Office, store } from './testing.ts'
+import { daysAgo, dueDiffers, newOffice, type Office, store } from './testing.ts'
 import { readTwoPeople, saveTwoFrom } from './two-people.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let ctx: Context
+const { ctx } = await useContext({ PORT: '0' })
 let office: Office
 let ana: Session
 let bruno: Session
 
-beforeAll(async () => {
-  database = await createDatabase()
-  ctx = contextOf(database.url)
-})
-afterAll(async () => {
-  await ctx.db.destroy()
-  await database[Symbol.asyncDispose]()
-})
 beforeEach(begin)
 
 async function begin(): Promise<void> {

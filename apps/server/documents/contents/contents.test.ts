@@ -1,12 +1,11 @@
 import { standingStatuses } from '@vigia/dfe/families/lookup'
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { createDatabase } from '../../../../tests/support/database.ts'
+import { afterEach, expect, test } from 'vitest'
 import { runs } from '../../../../tests/support/seed.ts'
-import type { Context, Database } from '../../platform/context.ts'
-import { inWorkspace, openDatabase } from '../../platform/database.ts'
-import { createLogger } from '../../platform/log.ts'
+import type { Database } from '../../platform/context.ts'
+import { useContext } from '../../platform/database.testing.ts'
+import { inWorkspace } from '../../platform/database.ts'
 import { insertCompany, newWorkspace } from '../../platform/testing.ts'
 import type { Criteria } from '../list/filter.ts'
 import { searchDocuments } from '../list/list.ts'
@@ -15,14 +14,9 @@ import { receive } from '../receive.ts'
 import { arrive, chaveOf, company, evento, eventoCte, resNFe } from '../testing.ts'
 import { freightWith, noteWith, readEverything, type TestNote } from './testing.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let ctx: Pick<Context, 'db' | 'log'>
+const { ctx } = await useContext()
 const offices: number[] = []
 
-beforeAll(async () => {
-  database = await createDatabase()
-  ctx = { db: openDatabase(database.url), log: createLogger('silent') }
-})
 // Documents show what was read inside them, whatever a test did to that.
 afterEach(async () => {
   for (const id of offices.splice(0)) {
@@ -36,10 +30,6 @@ afterEach(async () => {
     )
     expect(rows).toEqual([])
   }
-})
-afterAll(async () => {
-  await ctx.db.destroy()
-  await database[Symbol.asyncDispose]()
 })
 
 async function newOffice() {

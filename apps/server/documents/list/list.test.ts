@@ -3,13 +3,12 @@ import { tmpdir } from 'node:os'
 import type { DocumentRow } from '@vigia/contract/documents'
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createDatabase } from '../../../../tests/support/database.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { runs } from '../../../../tests/support/seed.ts'
 import { showOnly } from '../../companies/testing.ts'
 import { readConfig } from '../../config.ts'
-import type { Database } from '../../platform/context.ts'
-import { inWorkspace, openDatabase, readWorkspace } from '../../platform/database.ts'
+import { useDatabase } from '../../platform/database.testing.ts'
+import { inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { serveRoutes } from '../../platform/http/http.ts'
 import { createPublicIds } from '../../platform/ids.ts'
 import { createLogger } from '../../platform/log.ts'
@@ -41,16 +40,7 @@ import { countOutside, pageSize, searchDocuments, selectIds } from './list.ts'
 import { readRows } from './rows.ts'
 
 const log = createLogger('silent')
-let database: Awaited<ReturnType<typeof createDatabase>>
-let db: Database
-beforeAll(async () => {
-  database = await createDatabase()
-  db = openDatabase(database.url)
-})
-afterAll(async () => {
-  await db.destroy()
-  await database[Symbol.asyncDispose]()
-})
+const { url, db } = await useDatabase()
 
 const pageOf = (workspaceId: number, filter: Filter) => searchDocuments({ db }, workspaceId, filter)
 
@@ -224,7 +214,7 @@ describe('the call', () => {
       log,
       ids,
       vault: createVault(randomBytes(32)),
-      signer: testSigner(database.url),
+      signer: testSigner(url),
       config: readConfig({}, tmpdir()),
       printer: createPrinter(),
       storage: roomyStorage,

@@ -1,9 +1,8 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { createDatabase } from '../../../../tests/support/database.ts'
+import { expect, test, vi } from 'vitest'
 import { runs } from '../../../../tests/support/seed.ts'
-import type { Database } from '../../platform/context.ts'
-import { inWorkspace, openDatabase } from '../../platform/database.ts'
+import { useDatabase } from '../../platform/database.testing.ts'
+import { inWorkspace } from '../../platform/database.ts'
 import { createLogger } from '../../platform/log.ts'
 import {
   countersDiffer,
@@ -20,17 +19,7 @@ import { receive } from '../receive.ts'
 import { arrivalOf, type CopyDraft, cnpjs, documentOf, type EventCopy, eventOf, story } from './order.testing.ts'
 
 const log = createLogger('silent')
-let database: Awaited<ReturnType<typeof createDatabase>>
-let db: Database
-
-beforeAll(async () => {
-  database = await createDatabase()
-  db = openDatabase(database.url)
-})
-afterAll(async () => {
-  await db.destroy()
-  await database[Symbol.asyncDispose]()
-})
+const { db } = await useDatabase()
 
 async function deliverInPages(
   workspace: TestWorkspace,

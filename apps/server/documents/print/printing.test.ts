@@ -3,12 +3,11 @@ import type { DocumentDetail } from '@vigia/contract/documents'
 import { chaveParts } from '@vigia/dfe/chave'
 import { sql } from 'kysely'
 import { PNG } from 'pngjs'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createDatabase } from '../../../../tests/support/database.ts'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { setLogo } from '../../companies/logo.ts'
 import { readConfig } from '../../config.ts'
-import type { Context } from '../../platform/context.ts'
-import { inWorkspace, openDatabase } from '../../platform/database.ts'
+import { useDatabase } from '../../platform/database.testing.ts'
+import { inWorkspace } from '../../platform/database.ts'
 import { serveRoutes } from '../../platform/http/http.ts'
 import { createPublicIds } from '../../platform/ids.ts'
 import { createLogger } from '../../platform/log.ts'
@@ -35,8 +34,7 @@ import {
 import { createPrinter } from './printer.ts'
 import { orderOf } from './printing.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let db: Context['db']
+const { url, db } = await useDatabase()
 let workspaceId: number
 let companyId: number
 const ids = createPublicIds(randomBytes(16))
@@ -44,14 +42,6 @@ const cnpj = '12ABC34501DE35'
 const lines: string[] = []
 const opened: AsyncDisposable[] = []
 
-beforeAll(async () => {
-  database = await createDatabase()
-  db = openDatabase(database.url)
-})
-afterAll(async () => {
-  await db.destroy()
-  await database[Symbol.asyncDispose]()
-})
 beforeEach(async () => {
   lines.length = 0
   workspaceId = await newWorkspace(db)
@@ -74,7 +64,7 @@ async function serve(options: Partial<ThreadsOptions> = {}) {
     printer,
     storage: roomyStorage,
     vault: createVault(randomBytes(32)),
-    signer: testSigner(database.url),
+    signer: testSigner(url),
     config: readConfig({}, '/'),
   }
   const app = await serveRoutes(

@@ -1,26 +1,14 @@
 import type { Due } from '@vigia/contract/agenda'
 import { formatCnpj } from '@vigia/dfe/cnpj'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase } from '../../../../tests/support/database.ts'
-import type { Context } from '../../platform/context.ts'
-import { inWorkspace, openDatabase } from '../../platform/database.ts'
-import { createLogger } from '../../platform/log.ts'
+import { expect, test } from 'vitest'
+import { useContext } from '../../platform/database.testing.ts'
+import { inWorkspace } from '../../platform/database.ts'
 import { insertCompany, newWorkspace, testCaller, testSession } from '../../platform/testing.ts'
 import { receive } from '../receive.ts'
 import { arrive, company, cteProc, nfeProc, resNFe } from '../testing.ts'
 import { agendaRoutes } from './agenda.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let ctx: Context
-
-beforeAll(async () => {
-  database = await createDatabase()
-  ctx = { db: openDatabase(database.url), log: createLogger('silent') } as Context
-})
-afterAll(async () => {
-  await ctx.db.destroy()
-  await database[Symbol.asyncDispose]()
-})
+const { ctx } = await useContext()
 
 const today = new Date(new Date(Date.now() - 3 * 3_600_000).toISOString().slice(0, 10))
 const dayOf = (days: number) => new Date(today.getTime() + days * 86_400_000).toISOString().slice(0, 10)

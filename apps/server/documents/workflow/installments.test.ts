@@ -7,34 +7,17 @@ import {
 } from '@vigia/contract/installments'
 import type { RouteData } from '@vigia/contract/route'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase } from '../../../../tests/support/database.ts'
+import { expect, test } from 'vitest'
 import { readZip } from '../../../../tests/support/zip.ts'
-import type { Context } from '../../platform/context.ts'
-import { inWorkspace, openDatabase } from '../../platform/database.ts'
+import { useContext } from '../../platform/database.testing.ts'
+import { inWorkspace } from '../../platform/database.ts'
 import type { Session } from '../../platform/http/session.ts'
-import { createPublicIds } from '../../platform/ids.ts'
-import { createLogger } from '../../platform/log.ts'
 import { insertAccount, insertCompany, newWorkspace, testCaller, testSession } from '../../platform/testing.ts'
 import { receive } from '../receive.ts'
 import { arrive, company, nfeProc } from '../testing.ts'
 import { installmentRoutes } from './installments.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let ctx: Context
-
-beforeAll(async () => {
-  database = await createDatabase()
-  ctx = {
-    db: openDatabase(database.url),
-    ids: createPublicIds(Buffer.alloc(16, 8)),
-    log: createLogger('silent'),
-  } as Context
-})
-afterAll(async () => {
-  await ctx.db.destroy()
-  await database[Symbol.asyncDispose]()
-})
+const { ctx } = await useContext()
 
 async function run<R extends typeof listInstallments | typeof sumInstallments | typeof selectInstallments>(
   route: R,

@@ -1,10 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase } from '../../../../tests/support/database.ts'
+import { expect, test } from 'vitest'
 import { showOnly } from '../../companies/testing.ts'
-import type { Context } from '../../platform/context.ts'
-import { inWorkspace, openDatabase } from '../../platform/database.ts'
-import { createPublicIds } from '../../platform/ids.ts'
-import { createLogger } from '../../platform/log.ts'
+import { useContext } from '../../platform/database.testing.ts'
+import { inWorkspace } from '../../platform/database.ts'
 import { insertAccount, insertCompany, newWorkspace, testCaller, testSession } from '../../platform/testing.ts'
 import { readInBatches } from '../export/rows.ts'
 import type { Mark } from '../list/filter.ts'
@@ -14,21 +11,7 @@ import { receive } from '../receive.ts'
 import { arrive, company, cteProc, evento, eventoCte, nfeProc } from '../testing.ts'
 import { noteExported, remarkRoutes } from './remarks.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let ctx: Context
-
-beforeAll(async () => {
-  database = await createDatabase()
-  ctx = {
-    db: openDatabase(database.url),
-    ids: createPublicIds(Buffer.alloc(16, 8)),
-    log: createLogger('silent'),
-  } as Context
-})
-afterAll(async () => {
-  await ctx.db.destroy()
-  await database[Symbol.asyncDispose]()
-})
+const { ctx } = await useContext()
 
 type Who = ReturnType<typeof testSession>
 

@@ -1,23 +1,12 @@
 import { viewsMax } from '@vigia/contract/views'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase } from '../../../../tests/support/database.ts'
-import type { Context } from '../../platform/context.ts'
-import { inWorkspace, openDatabase } from '../../platform/database.ts'
+import { expect, test } from 'vitest'
+import { useContext } from '../../platform/database.testing.ts'
+import { inWorkspace } from '../../platform/database.ts'
 import { insertAccount, newWorkspace, testCaller, testSession } from '../../platform/testing.ts'
 import { viewRoutes } from './views.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let ctx: Context
-
-beforeAll(async () => {
-  database = await createDatabase()
-  ctx = { db: openDatabase(database.url) } as Context
-})
-afterAll(async () => {
-  await ctx.db.destroy()
-  await database[Symbol.asyncDispose]()
-})
+const { ctx } = await useContext()
 
 interface View {
   idVisao: string

@@ -1,19 +1,17 @@
 import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { type RawBuilder, sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { createDatabase, execute } from '../../../../tests/support/database.ts'
+import { afterEach, expect, test } from 'vitest'
+import { execute } from '../../../../tests/support/database.ts'
 import { readZip } from '../../../../tests/support/zip.ts'
 import { rebuildProjection } from '../../documents/rebuild.ts'
 import { receive } from '../../documents/receive.ts'
 import { arrive, chaveOf, company, cteProc, evento, nfeProc, resNFe } from '../../documents/testing.ts'
 import { acknowledgePending } from '../../events/ciencia.ts'
-import type { Context } from '../../platform/context.ts'
-import { inWorkspace, openDatabase } from '../../platform/database.ts'
-import { createPublicIds } from '../../platform/ids.ts'
+import { useContext } from '../../platform/database.testing.ts'
+import { inWorkspace } from '../../platform/database.ts'
 import { queueJob } from '../../platform/jobs/jobs.ts'
 import { carryOutDue } from '../../platform/jobs/testing.ts'
-import { createLogger } from '../../platform/log.ts'
 import { insertAccount, insertCompany, newWorkspace, testCaller, testSession } from '../../platform/testing.ts'
 import { readStoredSettings } from './judging.ts'
 import { isOpen, showVerdicts } from './list.ts'
@@ -23,19 +21,9 @@ import { readCompanies } from './reading.ts'
 import { alertRoutes } from './routes.ts'
 import { testJob } from './trying.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let ctx: Context
+const { url, ctx } = await useContext()
 const offices: number[] = []
 
-beforeAll(async () => {
-  database = await createDatabase()
-  ctx = {
-    db: openDatabase(database.url),
-    ids: createPublicIds(Buffer.alloc(16, 8)),
-    log: createLogger('silent'),
-    config: { sefaz: { tpAmb: 2 } },
-  } as Context
-})
 async function compareColumns() {
   for (const id of offices) {
     const { rows } = await inWorkspace(ctx, id, ({ db }) =>
@@ -61,10 +49,6 @@ async function compareColumns() {
 afterEach(async () => {
   await compareColumns()
   offices.length = 0
-})
-afterAll(async () => {
-  await ctx.db.destroy()
-  await database[Symbol.asyncDispose]()
 })
 
 type Who = ReturnType<typeof testSession>
@@ -165,7 +149,7 @@ test('a document of a family that no rule names is not judged', async () => {
   await deliver(...twins)
   await judge()
   expect((await list({ Regra: 'S10' })).map(({ numero }) => numero)).toEqual([2])
-  await execute(database.url, `update receipt set service = 1 where workspace_id = ${workspaceId}`)
+  await execute(url, `update receipt set service = 1 where workspace_id = ${workspaceId}`)
   await inWorkspace(ctx, workspaceId, ({ db }) =>
     sql`update document set type = 1, judged_at = null where workspace_id = ${workspaceId}`.execute(db),
   )
@@ -310,7 +294,7 @@ test('no automatic answer is queued before a document was judged, an hour at mos
   await say({ idsDFe: [alert!.idDFe], estado: 'confirmada' })
   await change(sql`update company set acknowledges_since = now() where workspace_id = ${workspaceId}`)
   await execute(
-    database.url,
+    url,
     `alter table document add constraint dies check (judged_at is null or workspace_id <> ${workspaceId} or number < 3)`,
   )
   await deliver(note(3), note(4, other))
@@ -321,7 +305,7 @@ test('no automatic answer is queued before a document was judged, an hour at mos
   expect(await queued()).toEqual([])
   await change(sql`update document set created_at = now() - interval '61 minutes' where workspace_id = ${workspaceId}`)
   expect(await queued()).toEqual([4])
-  await execute(database.url, 'alter table document drop constraint dies')
+  await execute(url, 'alter table document drop constraint dies')
   await change(sql`delete from job where workspace_id = ${workspaceId}`)
   await deliver(note(5, other))
   expect(await queued()).toEqual([4])
@@ -430,10 +414,7 @@ test('a document that the database refuses keeps nobody else from being judged, 
   const { deliver, judge, night, list, summary, held } = await newOffice()
   const [first, second, third] = [4001, 4002, 4003].map((number) => ({ number, amount: '7000.00' }))
   const refuse = (table: string, { number }: { number: number }) =>
-    execute(
-      database.url,
-      `alter table ${table} add constraint refused_${number} check (chave <> '${chaveOf({ number })}')`,
-    )
+    execute(url, `alter table ${table} add constraint refused_${number} check (chave <> '${chaveOf({ number })}')`)
   await refuse('document_facts', first!)
   await refuse('alert', third!)
   await deliver(...[first, second, third].map((note) => resNFe(note)), resNFe({ number: 4004, amount: '7000.00' }))
@@ -442,7 +423,7 @@ test('a document that the database refuses keeps nobody else from being judged, 
   // One without facts is judged by its own bytes. The other is said to be missing, and nothing takes it for judged.
   expect(await summary()).toMatchObject({ situacao: 'avaliando', faltam: 1 })
   expect(await held(sql`d.judged_at < 'infinity'`)).toEqual([4001, 4002, 4004])
-  await execute(database.url, 'alter table alert drop constraint refused_4003')
+  await execute(url, 'alter table alert drop constraint refused_4003')
   await night()
   expect((await list({ Regra: 'S10' })).map(({ numero }) => numero).sort()).toEqual([4003, 4004])
 })

@@ -1,30 +1,18 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase } from '../../../../tests/support/database.ts'
+import { expect, test } from 'vitest'
 import type { TopicItem } from '../../companies/topics.ts'
 import { receive } from '../../documents/receive.ts'
 import { arrive, company, resNFe } from '../../documents/testing.ts'
 import type { Context } from '../../platform/context.ts'
-import { inWorkspace, openDatabase } from '../../platform/database.ts'
+import { useContext } from '../../platform/database.testing.ts'
+import { inWorkspace } from '../../platform/database.ts'
 import { carryOutDue } from '../../platform/jobs/testing.ts'
-import { createLogger } from '../../platform/log.ts'
 import { insertCompany, newWorkspace } from '../../platform/testing.ts'
 import { alertAnnouncements, noteRisen } from './news.ts'
 import { nightJob } from './night.ts'
 import { alertJob } from './queue.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let ctx: Context
-
-beforeAll(async () => {
-  database = await createDatabase()
-  const config = { sefaz: { tpAmb: 2 } }
-  ctx = { db: openDatabase(database.url), log: createLogger('silent'), config } as Context
-})
-afterAll(async () => {
-  await ctx.db.destroy()
-  await database[Symbol.asyncDispose]()
-})
+const { ctx } = await useContext()
 
 async function newOffice() {
   const workspaceId = await newWorkspace(ctx.db)

@@ -1,28 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase } from '../../../../tests/support/database.ts'
+import { expect, test } from 'vitest'
 import { receive } from '../../documents/receive.ts'
 import { arrive, company, resNFe } from '../../documents/testing.ts'
-import type { Context } from '../../platform/context.ts'
-import { inWorkspace, openDatabase } from '../../platform/database.ts'
+import { useContext } from '../../platform/database.testing.ts'
+import { inWorkspace } from '../../platform/database.ts'
 import type { Caller, Session } from '../../platform/http/session.ts'
-import { createLogger } from '../../platform/log.ts'
 import { insertCompany, newWorkspace, testCaller, testSession } from '../../platform/testing.ts'
 import { calendarRoutes } from './calendar.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let ctx: Context
-
-beforeAll(async () => {
-  database = await createDatabase()
-  const config = { publicUrl: 'https://vigia.example' }
-  ctx = { db: openDatabase(database.url), log: createLogger('silent'), config } as Context
-})
-afterAll(async () => {
-  await ctx.db.destroy()
-  await database[Symbol.asyncDispose]()
-})
+const { ctx } = await useContext({ PUBLIC_URL: 'https://vigia.example' })
 
 const [state, change, read] = calendarRoutes
 const nothing = { params: undefined, query: undefined, body: undefined, form: undefined }

@@ -1,44 +1,19 @@
-import { randomBytes } from 'node:crypto'
 import { Dashboard } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createDatabase } from '../../../../tests/support/database.ts'
+import { beforeEach, expect, test } from 'vitest'
 import { showOnly } from '../../companies/testing.ts'
-import { readConfig } from '../../config.ts'
-import { createPrinter } from '../../documents/print/printer.ts'
 import { chaveOf, cteChaveOf, decideAll } from '../../documents/testing.ts'
 import type { Context } from '../../platform/context.ts'
-import { inWorkspace, openDatabase } from '../../platform/database.ts'
-import { createPublicIds } from '../../platform/ids.ts'
-import { createLogger } from '../../platform/log.ts'
-import { testSigner } from '../../platform/signer/testing.ts'
-import { newWorkspace, roomyStorage, testCaller, testSession } from '../../platform/testing.ts'
+import { useContext } from '../../platform/database.testing.ts'
+import { inWorkspace } from '../../platform/database.ts'
+import { newWorkspace, testCaller, testSession } from '../../platform/testing.ts'
 import { endTrouble, noteTrouble } from '../../platform/trouble.ts'
-import { createVault } from '../../platform/vault.ts'
 import { dashboardRoutes } from './dashboard.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let ctx: Context
+const { ctx } = await useContext()
 let workspaceId: number
 let companies: { id: number; publicId: string }[]
 
-beforeAll(async () => {
-  database = await createDatabase()
-  ctx = {
-    db: openDatabase(database.url),
-    config: readConfig({}, process.cwd()),
-    log: createLogger('silent'),
-    vault: createVault(randomBytes(32)),
-    signer: testSigner(database.url),
-    ids: createPublicIds(randomBytes(16)),
-    printer: createPrinter(),
-    storage: roomyStorage,
-  }
-})
-afterAll(async () => {
-  await ctx.db.destroy()
-  await database[Symbol.asyncDispose]()
-})
 beforeEach(async () => {
   workspaceId = await newWorkspace(ctx.db)
   companies = await inside((db) =>

@@ -1,9 +1,7 @@
-import { randomBytes } from 'node:crypto'
 import { roleNames } from '@vigia/dfe/roles'
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createDatabase } from '../../../../tests/support/database.ts'
+import { beforeEach, expect, test } from 'vitest'
 import { runs } from '../../../../tests/support/seed.ts'
 import { updateCompany } from '../../companies/companies.ts'
 import type { RoleSwitch } from '../../companies/switches.ts'
@@ -15,33 +13,18 @@ import { createPrinter } from '../../documents/print/printer.ts'
 import { printDocument } from '../../documents/print/printing.ts'
 import { receive } from '../../documents/receive.ts'
 import { arrive, evento, nfeProc } from '../../documents/testing.ts'
-import type { Context, Database } from '../../platform/context.ts'
-import { inWorkspace, openDatabase } from '../../platform/database.ts'
-import { createPublicIds } from '../../platform/ids.ts'
-import { createLogger } from '../../platform/log.ts'
-import { testSigner } from '../../platform/signer/testing.ts'
+import { useContext } from '../../platform/database.testing.ts'
+import { inWorkspace } from '../../platform/database.ts'
 import { newWorkspace, testSession } from '../../platform/testing.ts'
 import { readDashboard } from './dashboard.ts'
 
-const log = createLogger('silent')
-let signer: Context['signer']
-const ids = createPublicIds(randomBytes(16))
 const cnpjs = ['44555666000181', '11222333000181', '12ABC34501DE35']
 const nobody = '33444555000181'
-let database: Awaited<ReturnType<typeof createDatabase>>
-let db: Database
+const { ctx } = await useContext()
+const { db, signer, ids, log } = ctx
 let workspaceId: number
 let companies: { id: number; cnpj: string }[]
 
-beforeAll(async () => {
-  database = await createDatabase()
-  db = openDatabase(database.url)
-  signer = testSigner(database.url)
-})
-afterAll(async () => {
-  await db.destroy()
-  await database[Symbol.asyncDispose]()
-})
 beforeEach(async () => {
   workspaceId = await newWorkspace(db)
   companies = await inWorkspace({ db }, workspaceId, async ({ db }) => {

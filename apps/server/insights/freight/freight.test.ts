@@ -1,41 +1,25 @@
 import type { FreightFinding } from '@vigia/contract/freight'
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createDatabase } from '../../../../tests/support/database.ts'
+import { afterAll, describe, expect, test } from 'vitest'
 import { runs } from '../../../../tests/support/seed.ts'
 import { freightWith, noteWith, readEverything, type TestFreight } from '../../documents/contents/testing.ts'
 import { rebuildProjection } from '../../documents/rebuild.ts'
 import { receive } from '../../documents/receive.ts'
 import { arrive, chaveOf, company, cteChaveOf, evento, eventoCte, resNFe } from '../../documents/testing.ts'
-import type { Context, Database } from '../../platform/context.ts'
+import type { Database } from '../../platform/context.ts'
+import { useContext, useOwner } from '../../platform/database.testing.ts'
 import { inWorkspace, limitedRole, limitTo, openDatabase } from '../../platform/database.ts'
-import { createPublicIds } from '../../platform/ids.ts'
-import { createLogger } from '../../platform/log.ts'
 import { insertCompany, newWorkspace, testSession } from '../../platform/testing.ts'
 import { readMoney } from '../dashboard/money.ts'
 import { findFindings, listFindings, markFinding, type Question, sumFindings } from './freight.ts'
 import { makeSheet } from './sheet.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let ctx: Pick<Context, 'db' | 'log' | 'ids'>
-let limited: Database
-let owner: pg.Client
+const { url, ctx } = await useContext()
+const limited = openDatabase(url, { role: limitedRole })
+const owner = await useOwner(url)
 
-beforeAll(async () => {
-  database = await createDatabase()
-  ctx = { db: openDatabase(database.url), log: createLogger('silent'), ids: createPublicIds(Buffer.alloc(16, 8)) }
-  limited = openDatabase(database.url, { role: limitedRole })
-  owner = new pg.Client({ connectionString: database.url })
-  await owner.connect()
-})
-afterAll(async () => {
-  await ctx.db.destroy()
-  await limited.destroy()
-  await owner.end()
-  await database[Symbol.asyncDispose]()
-})
+afterAll(() => limited.destroy())
 
 const carrier = '77888999000181'
 const open: Question = {

@@ -1,55 +1,24 @@
 import { trialDays } from '@vigia/contract/codes'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createDatabase } from '../../../../tests/support/database.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { listContactMessages } from '../../accounts/contact/contact.ts'
 import { hashPassword } from '../../accounts/passwords.ts'
 import { activatePlan, endPlan, readPlan, requireCapture } from '../../accounts/plans.ts'
 import { logIn } from '../../accounts/sessions.ts'
 import { requireRoomForCompany } from '../../companies/companies.ts'
-import { readConfig } from '../../config.ts'
 import { receive } from '../../documents/receive.ts'
 import { arrive, nfeProc } from '../../documents/testing.ts'
-import type { Context } from '../../platform/context.ts'
-import { inWorkspace, openDatabase } from '../../platform/database.ts'
-import { createPublicIds } from '../../platform/ids.ts'
-import { createLogger } from '../../platform/log.ts'
-import { testSigner } from '../../platform/signer/testing.ts'
-import {
-  insertAccount,
-  newWorkspace,
-  noPrinter,
-  roomyStorage,
-  testCaller,
-  testSession,
-} from '../../platform/testing.ts'
-import { createVault } from '../../platform/vault.ts'
+import { useContext } from '../../platform/database.testing.ts'
+import { inWorkspace } from '../../platform/database.ts'
+import { insertAccount, newWorkspace, testCaller, testSession } from '../../platform/testing.ts'
 import { planMails } from './mails.ts'
 import { sendRequest } from './routes.ts'
 import { countArrivals, describePlan, findPlan, listPlans, thisMonth } from './usage.ts'
 import { warnOfPlan } from './warnings.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let ctx: Context
+const { ctx } = await useContext({ CONTACT_EMAIL: 'gente@exemplo.com.br' })
 let workspaceId: number
 
-beforeAll(async () => {
-  database = await createDatabase()
-  ctx = {
-    db: openDatabase(database.url),
-    config: { ...readConfig({}, process.cwd()), contactEmail: 'gente@exemplo.com.br' },
-    log: createLogger('silent'),
-    vault: createVault(Buffer.alloc(32, 7)),
-    signer: testSigner(database.url),
-    ids: createPublicIds(Buffer.alloc(16, 7)),
-    printer: noPrinter,
-    storage: roomyStorage,
-  }
-})
-afterAll(async () => {
-  await ctx.db.destroy()
-  await database[Symbol.asyncDispose]()
-})
 beforeEach(async () => {
   workspaceId = await newWorkspace(ctx.db, { plan: 1 })
 })

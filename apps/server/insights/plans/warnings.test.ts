@@ -1,25 +1,14 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createDatabase } from '../../../../tests/support/database.ts'
+import { beforeEach, expect, test } from 'vitest'
 import { activatePlan, endPlan } from '../../accounts/plans.ts'
-import { readConfig } from '../../config.ts'
-import type { Context } from '../../platform/context.ts'
-import { inWorkspace, openDatabase } from '../../platform/database.ts'
+import { useContext } from '../../platform/database.testing.ts'
+import { inWorkspace } from '../../platform/database.ts'
 import { newWorkspace } from '../../platform/testing.ts'
 import { warnOfPlan } from './warnings.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let ctx: Pick<Context, 'db' | 'config'>
+const { ctx } = await useContext()
 let workspaceId: number
 
-beforeAll(async () => {
-  database = await createDatabase()
-  ctx = { db: openDatabase(database.url), config: readConfig({}, process.cwd()) }
-})
-afterAll(async () => {
-  await ctx.db.destroy()
-  await database[Symbol.asyncDispose]()
-})
 beforeEach(async () => {
   workspaceId = await newWorkspace(ctx.db)
   await inWorkspace(ctx, workspaceId, ({ db }) =>

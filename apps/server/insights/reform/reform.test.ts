@@ -1,34 +1,22 @@
 import { getReformSheet } from '@vigia/contract/reform'
 import { reportLine } from '@vigia/contract/reports'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createDatabase } from '../../../../tests/support/database.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { noteWith, readEverything, type TestNote } from '../../documents/contents/testing.ts'
 import { searchDocuments } from '../../documents/list/list.ts'
 import { receive } from '../../documents/receive.ts'
 import { arrive, company, evento } from '../../documents/testing.ts'
-import type { Context } from '../../platform/context.ts'
-import { inWorkspace, openDatabase, readWorkspace } from '../../platform/database.ts'
-import { createPublicIds } from '../../platform/ids.ts'
-import { createLogger } from '../../platform/log.ts'
+import { useContext } from '../../platform/database.testing.ts'
+import { inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { insertCompany, newWorkspace } from '../../platform/testing.ts'
 import { requestText } from './request-text.ts'
 import { readSheet, type SheetFilter } from './sheet.ts'
 import { sheetFile } from './spreadsheet.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let ctx: Pick<Context, 'db' | 'log' | 'ids'>
+const { ctx } = await useContext()
 let workspaceId: number
 let companyId: number
 let nsu = 0
 
-beforeAll(async () => {
-  database = await createDatabase()
-  ctx = { db: openDatabase(database.url), log: createLogger('silent'), ids: createPublicIds(Buffer.alloc(16)) }
-})
-afterAll(async () => {
-  await ctx.db.destroy()
-  await database[Symbol.asyncDispose]()
-})
 beforeEach(async () => {
   workspaceId = await newWorkspace(ctx.db)
   companyId = (await insertCompany(ctx.db, workspaceId, { cnpj: company })).id

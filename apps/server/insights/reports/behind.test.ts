@@ -2,8 +2,7 @@ import { groupsOf, type ReportSubject, reportLine, reportSubjects } from '@vigia
 import { contentsOf, type NfeContents, readDetails } from '@vigia/dfe/read'
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase } from '../../../../tests/support/database.ts'
+import { expect, test } from 'vitest'
 import { runs } from '../../../../tests/support/seed.ts'
 import { noteWith, readEverything } from '../../documents/contents/testing.ts'
 import { searchDocuments } from '../../documents/list/list.ts'
@@ -11,24 +10,13 @@ import { receive } from '../../documents/receive.ts'
 import { openReceived } from '../../documents/received/bytes.ts'
 import { receivedContent } from '../../documents/received/column.ts'
 import { arrive, company, cteProc, evento, eventoCte } from '../../documents/testing.ts'
-import type { Context } from '../../platform/context.ts'
-import { inWorkspace, openDatabase, readWorkspace } from '../../platform/database.ts'
-import { createLogger } from '../../platform/log.ts'
+import { useContext } from '../../platform/database.testing.ts'
+import { inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { insertCompany, newWorkspace } from '../../platform/testing.ts'
 import { readReport } from './reports.ts'
 import type { Question } from './sums.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let ctx: Pick<Context, 'db' | 'log'>
-
-beforeAll(async () => {
-  database = await createDatabase()
-  ctx = { db: openDatabase(database.url), log: createLogger('silent') }
-})
-afterAll(async () => {
-  await ctx.db.destroy()
-  await database[Symbol.asyncDispose]()
-})
+const { ctx } = await useContext()
 
 const [one, other, customer] = ['11222333000181', '99888777000166', '33444555000181'] as const
 const months = ['2026-10', '2026-11']

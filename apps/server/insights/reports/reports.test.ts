@@ -2,36 +2,25 @@ import type { ReportGroup } from '@vigia/contract/reports'
 import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase } from '../../../../tests/support/database.ts'
+import { afterAll, expect, test } from 'vitest'
 import { runs } from '../../../../tests/support/seed.ts'
 import { addProductSums, noteWith, readEverything, type TestNote } from '../../documents/contents/testing.ts'
 import { rebuildProjection } from '../../documents/rebuild.ts'
 import { receive } from '../../documents/receive.ts'
 import { arrive, company, evento } from '../../documents/testing.ts'
-import type { Context, Database } from '../../platform/context.ts'
+import type { Database } from '../../platform/context.ts'
+import { useContext } from '../../platform/database.testing.ts'
 import { inWorkspace, limitedRole, limitTo, openDatabase } from '../../platform/database.ts'
-import { createLogger } from '../../platform/log.ts'
 import { insertCompany, newWorkspace } from '../../platform/testing.ts'
 import { readPrices } from './prices.ts'
 import { readReport } from './reports.ts'
 import { makeSheet } from './sheet.ts'
 import type { Question } from './sums.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let ctx: Pick<Context, 'db' | 'log'>
-let limited: Database
+const { url, ctx } = await useContext()
+const limited = openDatabase(url, { role: limitedRole })
 
-beforeAll(async () => {
-  database = await createDatabase()
-  ctx = { db: openDatabase(database.url), log: createLogger('silent') }
-  limited = openDatabase(database.url, { role: limitedRole })
-})
-afterAll(async () => {
-  await ctx.db.destroy()
-  await limited.destroy()
-  await database[Symbol.asyncDispose]()
-})
+afterAll(() => limited.destroy())
 
 const purchases: Question = {
   subject: 'compras',

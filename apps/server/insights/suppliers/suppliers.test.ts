@@ -1,34 +1,17 @@
 import type { RouteData } from '@vigia/contract/route'
 import { getSupplier, listSupplierProducts } from '@vigia/contract/suppliers'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase } from '../../../../tests/support/database.ts'
+import { expect, test } from 'vitest'
 import { showOnly } from '../../companies/testing.ts'
 import { noteWith, readEverything } from '../../documents/contents/testing.ts'
 import { receive } from '../../documents/receive.ts'
 import { arrive, company, cteProc, evento } from '../../documents/testing.ts'
-import type { Context } from '../../platform/context.ts'
-import { inWorkspace, openDatabase } from '../../platform/database.ts'
-import { createPublicIds } from '../../platform/ids.ts'
-import { createLogger } from '../../platform/log.ts'
+import { useContext } from '../../platform/database.testing.ts'
+import { inWorkspace } from '../../platform/database.ts'
 import { insertCompany, newWorkspace, testCaller, testSession } from '../../platform/testing.ts'
 import { supplierRoutes } from './routes.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
-let ctx: Context
-
-beforeAll(async () => {
-  database = await createDatabase()
-  ctx = {
-    db: openDatabase(database.url),
-    ids: createPublicIds(Buffer.alloc(16, 8)),
-    log: createLogger('silent'),
-  } as Context
-})
-afterAll(async () => {
-  await ctx.db.destroy()
-  await database[Symbol.asyncDispose]()
-})
+const { ctx } = await useContext()
 
 async function newOffice() {
   const workspaceId = await newWorkspace(ctx.db)
