@@ -332,7 +332,7 @@ test('a data directory that is a file, or is in use, is told', async () => {
   expect(await readFile(env.DATA_DIR ?? '', 'utf8')).toBe('something of mine')
 
   const busy = await installation('in-use')
-  const first = start(busy)
+  const first = start(busy, 'api')
   await says(first, 'Ctrl+C encerra.')
   const other = { ...(await installation('in-use')), DATA_DIR: busy.DATA_DIR ?? '' }
   expect(await refusal(other)).toMatch(/já está usando a pasta/)

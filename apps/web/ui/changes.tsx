@@ -28,7 +28,7 @@ export function Changes({ by, noted = true, children }: ChangesProps) {
 export function SharedNote({ by }: Pick<ChangesProps, 'by'>) {
   if (!useRefused(by)) return null
   return (
-    <p className="my-3 text-muted text-sm first:mt-0">
+    <p className="my-1.5 text-muted text-sm first:mt-0">
       Login compartilhado: isto não muda aqui. Para mudar,{' '}
       <Link to="/register" className="text-brand underline underline-offset-3">
         crie uma conta
