@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { toldOf } from '../companies/testing.ts'
 import { documentAnnouncements } from '../documents/announcements.ts'
 import { arrive, cteProc, evento, nfeProc, resNFe } from '../documents/testing.ts'
@@ -12,20 +12,13 @@ import {
   changeAfterCode,
   changeLines,
   newCompany,
-  openInstallation,
   pause,
   retireLines,
-  type TestContext,
+  useInstallation,
 } from './testing.ts'
 
-let installation: Awaited<ReturnType<typeof openInstallation>>
-let ctx: TestContext
+const { ctx } = await useInstallation()
 
-beforeAll(async () => {
-  installation = await openInstallation()
-  ctx = installation.openProcess()
-})
-afterAll(() => installation?.[Symbol.asyncDispose]())
 beforeEach(() => retireLines(ctx))
 
 const claim = async (): Promise<CaptureLine> => {

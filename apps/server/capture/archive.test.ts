@@ -1,9 +1,7 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createPrinter } from '../documents/print/printer.ts'
+import { beforeEach, expect, test } from 'vitest'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
-import { createPublicIds } from '../platform/ids.ts'
 import { testCaller, testSession } from '../platform/testing.ts'
 import { noCertificate } from './decide.ts'
 import { claimLine } from './lease.ts'
@@ -14,20 +12,14 @@ import {
   changeLines,
   linesOf,
   newCompany,
-  openInstallation,
   ours,
   retireLines,
+  useInstallation,
 } from './testing.ts'
 
 // An archived company is not captured, and continues when it is reactivated.
-let installation: Awaited<ReturnType<typeof openInstallation>>
-let ctx: Context
+const { ctx } = await useInstallation()
 
-beforeAll(async () => {
-  installation = await openInstallation()
-  ctx = { ...installation.openProcess(), ids: createPublicIds(Buffer.alloc(16, 1)), printer: createPrinter() }
-})
-afterAll(() => installation?.[Symbol.asyncDispose]())
 beforeEach(() => retireLines(ctx))
 
 type Company = Awaited<ReturnType<typeof newCompany>>

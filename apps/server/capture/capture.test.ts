@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { readWaiting } from '../documents/reading/waiting.ts'
 import { arrive, evento, nfeProc } from '../documents/testing.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
@@ -7,27 +7,12 @@ import { requestSync } from './capture.ts'
 import { noteCertificate } from './certificate.ts'
 import { catchUp, deliverPage, readArrivals } from './delivery.ts'
 import { claimLine, holdLine, releaseLine } from './lease.ts'
-import {
-  newCompany as addCompany,
-  changeAfterCode,
-  openInstallation,
-  retireLines,
-  rhythm,
-  type TestContext,
-  told,
-} from './testing.ts'
+import { newCompany as addCompany, changeAfterCode, retireLines, rhythm, told, useInstallation } from './testing.ts'
 import { settle } from './turn.ts'
 
-let installation: Awaited<ReturnType<typeof openInstallation>>
-let ctx: TestContext
-let db: TestContext['db']
+const { ctx } = await useInstallation()
+const { db } = ctx
 
-beforeAll(async () => {
-  installation = await openInstallation()
-  ctx = installation.openProcess()
-  db = ctx.db
-})
-afterAll(() => installation?.[Symbol.asyncDispose]())
 beforeEach(() => retireLines(ctx))
 
 const newCompany = (options = {}) => addCompany(ctx, options)

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { noneAccepted } from '../companies/certificates.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { insertAccount } from '../platform/testing.ts'
@@ -16,27 +16,21 @@ import {
   goOn,
   linesOf,
   newCompany,
-  openInstallation,
   ours,
   pause,
   retireLines,
   send,
   setTrial,
   type TestContext,
+  useInstallation,
 } from './testing.ts'
 import { noteQuestion } from './turn.ts'
 
 // State and message of captures whose plan changes at an awkward moment.
-let installation: Awaited<ReturnType<typeof openInstallation>>
-let ctx: TestContext
+const { ctx } = await useInstallation()
 const theirs = '11222333000181'
 const corporate = { type: 3, until: null } as const
 
-beforeAll(async () => {
-  installation = await openInstallation()
-  ctx = installation.openProcess()
-})
-afterAll(() => installation?.[Symbol.asyncDispose]())
 beforeEach(() => retireLines(ctx))
 
 const pausedLines = async () => (await linesOf(ctx)).map((line) => line.paused)

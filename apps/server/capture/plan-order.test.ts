@@ -3,7 +3,7 @@ import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
 import type { DistributionResponse } from '@vigia/sefaz/distribution'
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { runs } from '../../../tests/support/seed.ts'
 import { openReceived } from '../documents/received/bytes.ts'
 import { receivedContent } from '../documents/received/column.ts'
@@ -16,24 +16,17 @@ import { findPosition } from './gaps/positions.ts'
 import { type CaptureLine, claimLine, holdLine, releaseLine } from './lease.ts'
 import { followPlan } from './plan.ts'
 import { readResponse } from './sources/soap.ts'
-import { addCertificate, newCompany, openInstallation, retireLines, type TestContext } from './testing.ts'
+import { addCertificate, newCompany, retireLines, useInstallation } from './testing.ts'
 import { noteQuestion, runTurn, settle, settleInterrupted } from './turn.ts'
 
 // Workspaces with the same CNPJ are paused and go on while pages come, get lost, are given to other programs, damaged or without a position.
 // Every workspace that receives in the end has everything that was ever distributed. All but the wire is the product's own.
 
-let installation: Awaited<ReturnType<typeof openInstallation>>
-let ctx: TestContext
+const { ctx: opened } = await useInstallation()
+// Pauses of an hour are over before the next look.
+const sefaz = { ...opened.config.sefaz, hourMs: 1, pagePauseMs: 0, marginMs: 0 }
+const ctx = { ...opened, config: { ...opened.config, sefaz } }
 const never = new AbortController().signal
-
-beforeAll(async () => {
-  installation = await openInstallation()
-  const opened = installation.openProcess()
-  // Pauses of an hour are over before the next look.
-  const sefaz = { ...opened.config.sefaz, hourMs: 1, pagePauseMs: 0, marginMs: 0 }
-  ctx = { ...opened, config: { ...opened.config, sefaz } }
-})
-afterAll(() => installation?.[Symbol.asyncDispose]())
 
 const pageSize = 3
 

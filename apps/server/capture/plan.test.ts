@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { arrive, nfeProc } from '../documents/testing.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { insertAccount } from '../platform/testing.ts'
@@ -9,18 +9,12 @@ import { catchUp, deliverPage } from './delivery.ts'
 import { type CaptureLine, claimLine, holdLine, releaseLine } from './lease.ts'
 import { followPlan, grantPlan, withdrawPlan } from './plan.ts'
 import * as testing from './testing.ts'
-import { addCertificate, newCompany, openInstallation, ours, retireLines, type TestContext } from './testing.ts'
+import { addCertificate, newCompany, ours, retireLines, useInstallation } from './testing.ts'
 import { noteQuestion } from './turn.ts'
 
-let installation: Awaited<ReturnType<typeof openInstallation>>
-let ctx: TestContext
+const { ctx } = await useInstallation()
 const asking = 'Consultar documentos'
 
-beforeAll(async () => {
-  installation = await openInstallation()
-  ctx = installation.openProcess()
-})
-afterAll(() => installation?.[Symbol.asyncDispose]())
 beforeEach(() => retireLines(ctx))
 
 const pause = (workspaceId: number) => testing.pause(ctx, workspaceId)

@@ -1,12 +1,10 @@
 import { sql } from 'kysely'
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { takeCertificate } from '../companies/certificates.ts'
 import { withoutCertificate } from '../companies/companies.ts'
-import { createPrinter } from '../documents/print/printer.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
-import { createPublicIds } from '../platform/ids.ts'
 import { testCaller, testSession } from '../platform/testing.ts'
 import * as captures from './capture.ts'
 import { findCertificate } from './certificate.ts'
@@ -17,24 +15,18 @@ import {
   changeLines,
   linesOf,
   newCompany,
-  openInstallation,
   ours,
   pause,
   retireLines,
+  useInstallation,
 } from './testing.ts'
 
 // A person takes the certificate of a company away.
 const filial = '44555666000262'
 const valid = '2090-01-01'
 const use = { service: 'teste', purpose: 'teste' }
-let installation: Awaited<ReturnType<typeof openInstallation>>
-let ctx: Context
+const { url, ctx } = await useInstallation()
 
-beforeAll(async () => {
-  installation = await openInstallation()
-  ctx = { ...installation.openProcess(), ids: createPublicIds(Buffer.alloc(16, 1)), printer: createPrinter() }
-})
-afterAll(() => installation?.[Symbol.asyncDispose]())
 beforeEach(() => retireLines(ctx))
 
 type Company = Awaited<ReturnType<typeof newCompany>>
@@ -69,7 +61,7 @@ const give = (company: Company, { holder = ours, key = 'a', validTo = valid } = 
 
 // The application cannot read sealed keys.
 async function kept(company: Company) {
-  const owner = new pg.Client({ connectionString: installation.url })
+  const owner = new pg.Client({ connectionString: url })
   await owner.connect()
   const { rows } = await owner.query<{ pem: string; key_id: string; sealed: string; current: boolean }>(
     `select certificate_pem as pem, key_id, encode(key_encrypted, 'hex') as sealed, replaced_at is null as current

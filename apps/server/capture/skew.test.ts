@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { listTroubles } from '../platform/trouble.ts'
 import { skewSentence } from '../sefaz/skew.ts'
 import { claimLine } from './lease.ts'
-import { changeLines, newCompany, openInstallation, retireLines, send, type TestContext, told } from './testing.ts'
+import { changeLines, newCompany, retireLines, send, told, useInstallation } from './testing.ts'
 import { settle } from './turn.ts'
 
 const dayMs = 24 * 3_600_000
-let installation: Awaited<ReturnType<typeof openInstallation>>
-let ctx: TestContext
+const { ctx } = await useInstallation()
 
-beforeAll(async () => {
-  installation = await openInstallation()
-  ctx = installation.openProcess()
-})
-afterAll(() => installation?.[Symbol.asyncDispose]())
 beforeEach(async () => {
   await retireLines(ctx)
   await newCompany(ctx)

@@ -2,10 +2,13 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
+import { afterAll } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { readConfig } from '../config.ts'
+import { createPrinter } from '../documents/print/printer.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
+import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
 import { nsuText } from '../platform/service.ts'
 import { testSigner } from '../platform/signer/testing.ts'
@@ -59,6 +62,14 @@ export async function openInstallation() {
       await database[Symbol.asyncDispose]()
     },
   }
+}
+
+/** A process on an installation of its own, with what routes ask for, until the last test has ended. */
+export async function useInstallation(): Promise<{ url: string; ctx: Context }> {
+  const installation = await openInstallation()
+  afterAll(() => installation[Symbol.asyncDispose]())
+  const ctx = { ...installation.openProcess(), ids: createPublicIds(Buffer.alloc(16, 1)), printer: createPrinter() }
+  return { url: installation.url, ctx }
 }
 
 interface Response {

@@ -3,31 +3,22 @@ import type { getCompleteness } from '@vigia/contract/companies'
 import type { RouteData } from '@vigia/contract/route'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { showOnly } from '../companies/testing.ts'
-import { createPrinter } from '../documents/print/printer.ts'
 import { readArrival } from '../documents/reading/read.ts'
 import { receive } from '../documents/receive.ts'
 import { arrive, chaveOf, nfeProc } from '../documents/testing.ts'
-import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import type { FileResponse } from '../platform/http/http.ts'
-import { createPublicIds } from '../platform/ids.ts'
 import { testCaller, testSession } from '../platform/testing.ts'
 import { endTrouble, noteTrouble } from '../platform/trouble.ts'
 import { noteFailure } from '../sefaz/circuit.ts'
 import { listCapturedCompanies } from './state.ts'
-import { addCertificate, captureRoutes, newCompany, openInstallation, ours, retireLines } from './testing.ts'
+import { addCertificate, captureRoutes, newCompany, ours, retireLines, useInstallation } from './testing.ts'
 
 // Texts that a person reads about a capture, and responses of the sync button.
-let installation: Awaited<ReturnType<typeof openInstallation>>
-let ctx: Context
+const { ctx } = await useInstallation()
 
-beforeAll(async () => {
-  installation = await openInstallation()
-  ctx = { ...installation.openProcess(), ids: createPublicIds(Buffer.alloc(16, 1)), printer: createPrinter() }
-})
-afterAll(() => installation?.[Symbol.asyncDispose]())
 beforeEach(async () => {
   await retireLines(ctx)
   await ctx.db.deleteFrom('circuit').execute()

@@ -1,26 +1,17 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createPrinter } from '../documents/print/printer.ts'
-import type { Context } from '../platform/context.ts'
+import { beforeEach, expect, test } from 'vitest'
 import { asOperator, inCapture, inWorkspace } from '../platform/database.ts'
-import { createPublicIds } from '../platform/ids.ts'
 import type { Letter } from '../platform/mail/mail.ts'
 import { insertAccount, newWorkspace } from '../platform/testing.ts'
 import { noteFailure } from '../sefaz/circuit.ts'
 import { noCertificate } from './decide.ts'
 import { claimOne, releaseLine } from './lease.ts'
 import type { CaptureState } from './situation.ts'
-import { changeLines, linesOf, newCompany, openInstallation, ours, retireLines } from './testing.ts'
+import { changeLines, linesOf, newCompany, ours, retireLines, useInstallation } from './testing.ts'
 import { captureMails, warnOfCaptures } from './warnings.ts'
 
-let installation: Awaited<ReturnType<typeof openInstallation>>
-let ctx: Context
+const { ctx } = await useInstallation()
 
-beforeAll(async () => {
-  installation = await openInstallation()
-  ctx = { ...installation.openProcess(), ids: createPublicIds(Buffer.alloc(16, 1)), printer: createPrinter() }
-})
-afterAll(() => installation?.[Symbol.asyncDispose]())
 beforeEach(() => retireLines(ctx))
 
 async function newOffice(cnpjs = [ours]): Promise<number> {

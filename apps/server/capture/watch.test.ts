@@ -1,33 +1,18 @@
 import { SefazError } from '@vigia/sefaz/error'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { asOperator, inCapture } from '../platform/database.ts'
 import { tellOperator } from '../platform/mail/operator.ts'
 import { listTroubles } from '../platform/trouble.ts'
 import { findOutage, noteAnswer, noteFailure, noteSilence, outageSentence } from '../sefaz/circuit.ts'
 import { outcomeOf } from './call.ts'
 import { noCertificate } from './decide.ts'
-import {
-  changeLines,
-  linesOf,
-  newCompany,
-  openInstallation,
-  ours,
-  retireLines,
-  type TestContext,
-  told,
-} from './testing.ts'
+import { changeLines, linesOf, newCompany, ours, retireLines, told, useInstallation } from './testing.ts'
 import { listStopped, wakeStopped } from './wake.ts'
 import { watchCapture } from './watch.ts'
 
-let installation: Awaited<ReturnType<typeof openInstallation>>
-let ctx: TestContext
+const { ctx } = await useInstallation()
 
-beforeAll(async () => {
-  installation = await openInstallation()
-  ctx = installation.openProcess()
-})
-afterAll(() => installation?.[Symbol.asyncDispose]())
 beforeEach(async () => {
   await retireLines(ctx)
   await inCapture(ctx, ({ db }) => sql`update capture_line set state = 'waiting'`.execute(db))

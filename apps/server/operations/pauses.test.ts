@@ -1,25 +1,21 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { execute } from '../../../tests/support/database.ts'
-import { newCompany, openInstallation, type TestContext } from '../capture/testing.ts'
+import { newCompany, useInstallation } from '../capture/testing.ts'
 import { asOperator, asScheduler, inWorkspace } from '../platform/database.ts'
 import { queueJob } from '../platform/jobs/jobs.ts'
 import { announce } from '../platform/outbox.ts'
 import { pausesOf, shortenPauses } from './pauses.ts'
 
-let installation: Awaited<ReturnType<typeof openInstallation>>
-let ctx: TestContext
+const { url, ctx } = await useInstallation()
 let workspaceId: number
 
 beforeAll(async () => {
-  installation = await openInstallation()
-  ctx = installation.openProcess()
   workspaceId = (await newCompany(ctx)).workspaceId
   await inWorkspace(ctx, workspaceId, ({ db }) =>
     sql`insert into job (kind, workspace_id) values ('x', ${workspaceId})`.execute(db),
   )
 })
-afterAll(() => installation?.[Symbol.asyncDispose]())
 
 async function hoursAfter(table: string, change: string): Promise<Record<string, number | null>> {
   await asScheduler(ctx, ({ db }) => sql`update ${sql.table(table)} set ${sql.raw(change)}`.execute(db))
@@ -66,9 +62,9 @@ test('a job waits a day at most, and letters until the next month', async () => 
 
 test('a table that refuses does not keep those behind it from being written back', async () => {
   await inWorkspace(ctx, workspaceId, (ctx) => announce(ctx, workspaceId, { what: 'x' }))
-  await execute(installation.url, 'alter table circuit rename to gone')
+  await execute(url, 'alter table circuit rename to gone')
   expect(await hoursAfter('happening', `ready_at = ${inHours(400 * 24)}`)).toEqual({ ready_at: 0 })
-  await execute(installation.url, 'alter table gone rename to circuit')
+  await execute(url, 'alter table gone rename to circuit')
 })
 
 test('what a rule makes wait stays, and so does what waits for an act', async () => {

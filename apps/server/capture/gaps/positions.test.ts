@@ -1,25 +1,19 @@
 import { gzipSync } from 'node:zlib'
 import { SefazError } from '@vigia/sefaz/error'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { inCapture } from '../../platform/database.ts'
 import { readCompleteness } from '../completeness.ts'
 import { type CaptureLine, claimLine } from '../lease.ts'
 import { lostTo } from '../sources/lost.ts'
-import { newCompany, openInstallation, retireLines, rhythm, type TestContext, told } from '../testing.ts'
+import { newCompany, retireLines, rhythm, type TestContext, told, useInstallation } from '../testing.ts'
 import { runTurn, settle } from '../turn.ts'
 import { findPosition, findRest } from './positions.ts'
 
-let installation: Awaited<ReturnType<typeof openInstallation>>
-let ctx: TestContext
+const { ctx } = await useInstallation()
 
 let line: CaptureLine
 
-beforeAll(async () => {
-  installation = await openInstallation()
-  ctx = installation.openProcess()
-})
-afterAll(() => installation?.[Symbol.asyncDispose]())
 beforeEach(async () => {
   await retireLines(ctx)
   await newCompany(ctx)
