@@ -99,13 +99,12 @@ async function claim(
         (held[lane.turn] ?? 0) < (lane.heldMax ?? Math.max(1, Math.floor(shareOfTurn[lane.turn] * places))),
     )
     for (const { turn, ...lane } of open) {
-      const lanes = [{ ...lane, set: sql`lease_by = ${leaseBy}, lease_for = ${turn}` }]
-      const which = { table: sql`capture_line`, lanes, leaseMs, returning: lineColumns(config) }
-      const inTurn = { kind: turn, ...which, workspaces: receivingWorkspaces, isOf: isReceivedBy }
-      const claimed = await (turn === 'check'
-        ? claimRows<LineRow, Lane>(db, which)
-        : claimInTurn<LineRow, Lane>(db, inTurn))
-      if (claimed) return lineOf(claimed.rows[0]!, { turn, leaseBy, leaseMs })
+      const held = { ...lane, set: sql`lease_by = ${leaseBy}, lease_for = ${turn}` }
+      const which = { table: sql`capture_line`, leaseMs, returning: lineColumns(config) }
+      const inTurn = { kind: turn, lanes: [held], ...which, workspaces: receivingWorkspaces, isOf: isReceivedBy }
+      const row =
+        turn === 'check' ? (await claimRows<LineRow>(db, held, which))[0] : await claimInTurn<LineRow>(db, inTurn)
+      if (row) return lineOf(row, { turn, leaseBy, leaseMs })
     }
     return null
   })

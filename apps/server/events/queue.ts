@@ -107,11 +107,7 @@ export async function claimBatch(ctx: WithConfig): Promise<Batch | null> {
     // One claim at a time: two would not see each other's authors.
     await holdLock({ db }, 'eventClaims')
     const laneOf = (due: RawBuilder<unknown>): Lane => ({ due, order: turn, set: sql`lease_by = ${leaseBy}` })
-    const returning = returningOf(ctx.config)
-    const claim = async (lanes: Lane[], rowsMax: number) => {
-      const claimed = await claimRows<ClaimedEvent, Lane>(db, { table, key, lanes, leaseMs, rowsMax, returning })
-      return claimed?.rows ?? []
-    }
+    const claim = { table, key, leaseMs, returning: returningOf(ctx.config) }
     // Authors are those of all workspaces, which may be on different servers: so they are looked up first.
     const { rows: authors } = await sql<Author>`
       select b.cnpj, b.type, bool_or(${blocksAuthor}) as blocked from outgoing_event b
@@ -119,18 +115,14 @@ export async function claimBatch(ctx: WithConfig): Promise<Batch | null> {
        group by b.cnpj, b.type`.execute(db)
     const isNotBlocked = isNoneOf(authors.filter(({ blocked }) => blocked))
     // Events that a person requested come first: the person waits for the response.
-    const claimed = await claimInTurn<ClaimedEvent, Lane>(db, {
+    const first = await claimInTurn<ClaimedEvent>(db, {
       kind: 'event',
-      table,
-      key,
+      ...claim,
       lanes: kindsOfTurn.map((kind) => ({
         ...laneOf(sql`${kind} and ${mayLeave} and ${isNoneOf(authors)}`),
         maybeDue: sql`${kind} and o.state in ('waiting', 'sending') and o.next_at <= now()`,
       })),
-      leaseMs,
-      returning,
     })
-    const first = claimed?.rows[0]
     if (!first) return null
     const { workspaceId, companyId, type, cnpj } = first
     const service = serviceOf(type)
@@ -140,8 +132,10 @@ export async function claimBatch(ctx: WithConfig): Promise<Batch | null> {
     const others =
       first.leavesAlone || eventsMax === 1
         ? []
-        : await claim(
-            [laneOf(sql`${sameAuthor} and ${mayLeave} and ${isNotBlocked} and not ${leavesAlone}`)],
+        : await claimRows<ClaimedEvent>(
+            db,
+            laneOf(sql`${sameAuthor} and ${mayLeave} and ${isNotBlocked} and not ${leavesAlone}`),
+            claim,
             eventsMax - 1,
           )
     const url = eventUrl(ctx.config, service, first.chave)
