@@ -25,6 +25,8 @@ interface Kept {
   accountId: number
   email: string
   role: Session['role']
+  /** Null: all. */
+  companies: number[] | null
   alerts: AlertLetters | null
   deadlines: DeadlineLetters | null
   criticalAt: Date | null
@@ -86,7 +88,10 @@ async function readPeople(
   which: RawBuilder<unknown>,
 ): Promise<Kept[]> {
   const { rows } = await sql<Kept>`
-    select a.id as "accountId", a.email, a.role, c.alerts, c.deadlines, c.critical_at as "criticalAt", c.digest_at as "digestAt", c.deadlines_at as "deadlinesAt", c.reports_at as "reportsAt",
+    select a.id as "accountId", a.email, a.role,
+           case when not a.all_companies then array(select m.company_id from account_company m
+                                                     where m.workspace_id = ${workspaceId}::int and m.account_id = a.id order by 1) end as companies,
+           c.alerts, c.deadlines, c.critical_at as "criticalAt", c.digest_at as "digestAt", c.deadlines_at as "deadlinesAt", c.reports_at as "reportsAt",
            coalesce(c.digest_id, 0) as "digestId", greatest(c.critical_id, old.id, 0) as "criticalId",
            coalesce((select max(n.id) from alert_news n where n.workspace_id = ${workspaceId}), 0) as newest,
            (select min(n.at) from alert_news n where n.workspace_id = ${workspaceId} and n.band = 3 and n.id > greatest(c.critical_id, old.id, 0)) as "criticalSince"
@@ -287,7 +292,9 @@ export async function keepChoice(
   await sql`
     insert into letter_choice (workspace_id, account_id) select workspace_id, id from account where workspace_id = ${workspaceId} and id = ${accountId}
     on conflict do nothing`.execute(db)
-  const { rows } = await sql<Omit<Kept, 'email' | 'criticalSince' | 'accountId' | 'criticalAt' | 'reportsAt'>>`
+  const { rows } = await sql<
+    Omit<Kept, 'email' | 'companies' | 'criticalSince' | 'accountId' | 'criticalAt' | 'reportsAt'>
+  >`
     select a.role, c.alerts, c.deadlines, c.digest_at as "digestAt", c.deadlines_at as "deadlinesAt", c.digest_id as "digestId", c.critical_id as "criticalId",
            coalesce((select max(n.id) from alert_news n where n.workspace_id = ${workspaceId}), 0) as newest
       from letter_choice c join account a on a.workspace_id = c.workspace_id and a.id = c.account_id
@@ -333,10 +340,5 @@ export async function findReader(
   recipient: string,
 ): Promise<Reader | null> {
   const [person] = await readPeople(ctx, workspaceId, new Date(), sql`a.id = ${accountId} and a.email = ${recipient}`)
-  if (!person) return null
-  const { rows } = await sql<{ companies: number[] | null }>`
-    select case when not a.all_companies then array(select c.company_id from account_company c
-                                                     where c.workspace_id = ${workspaceId}::int and c.account_id = a.id order by 1) end as companies
-      from account a where a.workspace_id = ${workspaceId} and a.id = ${accountId}`.execute(ctx.db)
-  return { choice: choiceOf(person), companies: rows[0]?.companies ?? null }
+  return person ? { choice: choiceOf(person), companies: person.companies } : null
 }
