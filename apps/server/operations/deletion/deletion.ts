@@ -131,9 +131,12 @@ async function erase(
   const inside = <T>(work: (ctx: WithDatabase) => Promise<T>) =>
     asOperator({ db: ctx.db }, (operating) => inWorkspace(operating, id, work))
   await inside(async ({ db }) => {
+    const { rows: counts } = await sql<{ companies: number; documents: bigint }>`
+      select (select count(*)::int from company where workspace_id = ${id}) as companies,
+             (select coalesce(sum(n), 0)::bigint from count_month where workspace_id = ${id}) as documents`.execute(db)
+    const { companies, documents } = counts[0]!
     await sql`
-      insert into erasure (workspace, companies, documents)
-      select ${publicId}, ${await countCompanies({ db }, id)}, ${await countDocuments({ db }, id)}
+      insert into erasure (workspace, companies, documents) values (${publicId}, ${companies}, ${documents})
       on conflict do nothing`.execute(db)
     // Certificates may have been uploaded since.
     await destroyKeys({ db }, id)
@@ -154,16 +157,4 @@ async function erase(
   }
   ctx.log.warn({ workspace: publicId }, 'a workspace was erased, as somebody had asked')
   return true
-}
-
-async function countCompanies({ db }: WithDatabase, workspaceId: number): Promise<number> {
-  const { rows } = await sql<{ n: number }>`
-    select count(*)::int as n from company where workspace_id = ${workspaceId}`.execute(db)
-  return rows[0]!.n
-}
-
-async function countDocuments({ db }: WithDatabase, workspaceId: number): Promise<bigint> {
-  const { rows } = await sql<{ n: bigint }>`
-    select coalesce(sum(n), 0)::bigint as n from count_month where workspace_id = ${workspaceId}`.execute(db)
-  return rows[0]!.n
 }
