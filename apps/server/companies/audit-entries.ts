@@ -1,5 +1,5 @@
 import { participationFilter } from '@vigia/contract/codes'
-import { formatBrasiliaDay, formatCount } from '@vigia/contract/text'
+import { formatBrasiliaDay } from '@vigia/contract/text'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { ufByCode } from '@vigia/dfe/uf'
 import type { Certificate } from '@vigia/sefaz/certificate'
@@ -72,12 +72,6 @@ export async function recordChanges(
         ? `Ligou a ciência automática da empresa ${called(after)}: a partir de agora a Ciência da Operação é registrada sozinha.`
         : `Desligou a ciência automática da empresa ${called(after)}: a partir de agora a Ciência da Operação não é mais registrada sozinha.`,
     )
-}
-
-/** Writes down that files of certificates were handed over at once; what each one changes has entries of its own. */
-export async function recordBatch(ctx: WithDatabase, session: Session, files: number): Promise<void> {
-  const count = formatCount(files, 'arquivo', 'arquivos')
-  await recordAudit(ctx, session, 'certificado', `Começou a enviar um lote de certificados, com ${count}.`)
 }
 
 /** Writes down that the certificate of a company was taken away. */

@@ -4,6 +4,7 @@ import { batchMax } from '@vigia/contract/companies'
 import { type PasswordList, passwordsFor, readPasswordList } from '@vigia/contract/passwords'
 import { formatCount, formatInteger } from '@vigia/contract/text'
 import { sql } from 'kysely'
+import { recordAudit } from '../accounts/audit/audit.ts'
 import { readPlan, type WorkspacePlan } from '../accounts/plans.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { asOperator, inWorkspace, readWorkspace } from '../platform/database.ts'
@@ -13,7 +14,6 @@ import type { Session } from '../platform/http/session.ts'
 import { type Job, queueJob } from '../platform/jobs/jobs.ts'
 import { announce } from '../platform/outbox.ts'
 import type { BatchEnded } from './announcements.ts'
-import { recordBatch } from './audit-entries.ts'
 
 // Certificate files that a person hands over at once. Until the worker has decided a file, its row holds it sealed.
 
@@ -58,7 +58,8 @@ export async function startBatch(
       insert into certificate_batch (workspace_id, account_id, account_name, session_id, address, total, passwords)
       values (${workspaceId}, ${accountId}, ${accountName}, ${publicId}, ${address}, ${total}, ${passwords})
       returning id`.execute(db)
-    await recordBatch({ db }, session, total)
+    const count = formatCount(total, 'arquivo', 'arquivos')
+    await recordAudit({ db }, session, 'certificado', `Começou a enviar um lote de certificados, com ${count}.`)
     return ctx.ids.encode(workspaceId, rows[0]!.id)
   })
 }
