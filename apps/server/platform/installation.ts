@@ -17,9 +17,7 @@ export class InstallationError extends Error {
  * outside ids.
  */
 export async function prepareInstallation(url: string, ambiente: string): Promise<Buffer> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
+  return withOwner(url, async (client) => {
     await client.query(
       `insert into installation (ambiente, id_key, held_since, held_why)
        select $1, $2, case when $1 = 'producao' then now() end, case when $1 = 'producao' then $3 end
@@ -36,6 +34,15 @@ export async function prepareInstallation(url: string, ambiente: string): Promis
       )
     }
     return row.id_key
+  })
+}
+
+/** Runs `work` as the owner of the database; uncommitted changes end with its connection. */
+export async function withOwner<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return await work(client)
   } finally {
     await client.end()
   }

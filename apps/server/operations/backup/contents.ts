@@ -1,5 +1,4 @@
-import type pg from 'pg'
-import { withOwner } from '../signer/keys.ts'
+import { withOwner } from '../../platform/installation.ts'
 
 /** Summary of a database: enough to recognise it, and to see that it is whole. */
 export interface Contents {
@@ -19,7 +18,7 @@ export interface Contents {
 
 /** Reads it as the owner at `url`. `receipts` and `documents` are counted row by row, each page of their tables with its checksum. */
 export async function readContents(url: string): Promise<Contents> {
-  return withOwner(url, async (client: pg.Client) => {
+  return withOwner(url, async (client) => {
     const { rows: installations } = await client.query<Pick<Contents, 'installation' | 'markedAt' | 'bytes'>>(`
       select encode(sha256(id_key), 'hex') as installation, marked_at as "markedAt",
              pg_database_size(current_database())::float8 as bytes

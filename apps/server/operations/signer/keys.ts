@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import pg from 'pg'
+import type pg from 'pg'
 import type { Database } from '../../platform/context.ts'
 import { inWorkspace } from '../../platform/database.ts'
-import { InstallationError } from '../../platform/installation.ts'
+import { InstallationError, withOwner } from '../../platform/installation.ts'
 import { createVault, type Vault } from '../../platform/vault.ts'
 import type { KeyWrapper } from './wrapping.ts'
 
@@ -143,15 +143,4 @@ export async function writeKey(client: pg.Client, workspaceId: number, wrapper: 
     [workspaceId, vault.keyId, wrapped, wrapper.id],
   )
   return vault
-}
-
-/** Runs `work` as the owner of the database; uncommitted changes end with its connection. */
-export async function withOwner<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    return await work(client)
-  } finally {
-    await client.end()
-  }
 }

@@ -5,40 +5,31 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createDatabase } from '../../../../tests/support/database.ts'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { secondFactorPurpose } from '../../accounts/second-factor.ts'
 import { readConfig } from '../../config.ts'
 import { webhookPurpose } from '../../notifications/webhooks/webhooks.ts'
+import { useDatabase } from '../../platform/database.testing.ts'
+import { withOwner } from '../../platform/installation.ts'
 import { createVault, type Vault } from '../../platform/vault.ts'
 import { openSigner } from './in-process.ts'
-import { keyPurpose, prepareKeys, tokens, withOwner, workspacePurpose, writeKey } from './keys.ts'
+import { keyPurpose, prepareKeys, tokens, workspacePurpose, writeKey } from './keys.ts'
 import { rotateMasterKey } from './rotation.ts'
 import { ensureMasterKey, wrapWithKey } from './wrapping.ts'
 
-let database: Awaited<ReturnType<typeof createDatabase>>
+const { url } = await useDatabase()
 let dataDir: string
 
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database[Symbol.asyncDispose]())
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'vigia-rotation-'))
 })
 afterEach(() => rm(dataDir, { recursive: true }))
 
 const config = (env: Record<string, string> = {}) =>
-  readConfig({ DATA_DIR: dataDir, DATABASE_URL: database.url, ...env }, process.cwd())
+  readConfig({ DATA_DIR: dataDir, DATABASE_URL: url, ...env }, process.cwd())
 
 async function query<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
-  const client = new pg.Client({ connectionString: database.url })
-  await client.connect()
-  try {
-    return (await client.query<Row>(text, values)).rows
-  } finally {
-    await client.end()
-  }
+  return withOwner(url, async (client) => (await client.query<Row>(text, values)).rows)
 }
 
 // One workspace for each certificate; every third one is history.
@@ -63,7 +54,7 @@ async function certificates(count: number, masterKey: Buffer): Promise<void> {
   const workspaces = places.map(({ workspace_id }) => workspace_id)
   const wrapper = wrapWithKey(masterKey)
   const vaults = new Map<number, Vault>()
-  await withOwner(database.url, async (client) => {
+  await withOwner(url, async (client) => {
     for (const id of workspaces) vaults.set(id, await writeKey(client, id, wrapper))
   })
   const sealed = places.map(({ workspace_id, company_id }) =>
@@ -104,7 +95,7 @@ async function opened(masterKey: Buffer): Promise<string> {
 }
 
 // As each signer does when it starts.
-const start = (masterKey: Buffer) => prepareKeys(database.url, wrapWithKey(masterKey))
+const start = (masterKey: Buffer) => prepareKeys(url, wrapWithKey(masterKey))
 
 const inFile = async (name = 'master.key') => Buffer.from(await readFile(join(dataDir, name), 'utf8'), 'base64')
 
@@ -225,7 +216,7 @@ describe('with the key in the data directory', () => {
     const child = spawn(process.execPath, ['scripts/admin.ts', 'rotate-key'], {
       cwd: root,
       stdio: ['ignore', 'pipe', 'ignore'],
-      env: { PATH: process.env.PATH, DATA_DIR: dataDir, DATABASE_URL: database.url, LOG_LEVEL: 'silent' },
+      env: { PATH: process.env.PATH, DATA_DIR: dataDir, DATABASE_URL: url, LOG_LEVEL: 'silent' },
     })
     const ended = once(child, 'close')
     child.stdout.on('data', (chunk: Buffer) => {
@@ -247,7 +238,7 @@ describe('with the key in the data directory', () => {
   })
 
   test('an open connection is refused with a sentence, and nothing is changed', async () => {
-    const other = new pg.Client({ connectionString: database.url })
+    const other = new pg.Client({ connectionString: url })
     await other.connect()
     await expect(rotateMasterKey(config())).rejects.toThrow(
       /^Há outra conexão aberta .* Nada foi alterado: pare o programa/,
@@ -295,7 +286,7 @@ describe('with the key in the environment', () => {
   test('a command that was not given it is refused and makes no other, although nothing is sealed yet', async () => {
     await certificates(0, old)
     await start(old)
-    await expect(openSigner(config(), database.url)).rejects.toThrow(/^Falta a chave mestra/)
+    await expect(openSigner(config(), url)).rejects.toThrow(/^Falta a chave mestra/)
     expect(await readdir(dataDir)).toEqual([])
   })
 

@@ -9,10 +9,10 @@ import type pg from 'pg'
 import { secondFactorPurpose } from '../../accounts/second-factor.ts'
 import { webhookPurpose } from '../../notifications/webhooks/webhooks.ts'
 import type { Context } from '../../platform/context.ts'
-import { embeddedCluster, InstallationError } from '../../platform/installation.ts'
+import { embeddedCluster, InstallationError, withOwner } from '../../platform/installation.ts'
 import { migrate } from '../../platform/schema/migrate.ts'
 import { createVault, type Vault } from '../../platform/vault.ts'
-import { keyPurpose, newKey, tokens, withOwner, workspacePurpose, writeKey } from './keys.ts'
+import { keyPurpose, newKey, tokens, workspacePurpose, writeKey } from './keys.ts'
 import { type KeyWrapper, wrapWithKey } from './wrapping.ts'
 
 type RotationConfig = Pick<Context['config'], 'dataDir' | 'databaseUrl' | 'masterKey' | 'newMasterKey'>

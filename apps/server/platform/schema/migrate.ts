@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
-import pg from 'pg'
-import { InstallationError } from '../installation.ts'
+import type pg from 'pg'
+import { InstallationError, withOwner } from '../installation.ts'
 import { migrationLock } from '../locks.ts'
 import { distribute, hasWorkerNodes } from './distribute.ts'
 import { createLogins, openLogins } from './logins.ts'
@@ -14,9 +14,7 @@ const folder = new URL('../../migrations/', import.meta.url)
  * and be allowed to create roles. Migrations are forward only, each in a transaction; several processes take turns.
  */
 export async function migrate(url: string): Promise<{ applied: string[] }> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
+  return withOwner(url, async (client) => {
     const { rows } = await client.query<{ server_version: string }>('show server_version')
     requireVersion(rows[0]!.server_version)
     await client.query('select pg_advisory_lock($1)', [migrationLock])
@@ -30,9 +28,7 @@ export async function migrate(url: string): Promise<{ applied: string[] }> {
     if (distributed) await inTransaction(client, () => distribute(client))
     await openLogins(client, url)
     return { applied: pending.map(({ name }) => name) }
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 interface Migration {
