@@ -6,9 +6,7 @@ import { keptTextsMax } from '@vigia/contract/manifestation'
 import { monthlyReportsMax } from '@vigia/contract/reports'
 import { viewsMax } from '@vigia/contract/views'
 import { families } from '@vigia/dfe/families/all'
-import pg from 'pg'
 import { expect, test } from 'vitest'
-import { createDatabase } from '../../tests/support/database.ts'
 import { sessionsMax } from './accounts/sessions.ts'
 import { passkeysMax } from './accounts/webauthn.ts'
 import { batchLimits } from './companies/batches.ts'
@@ -16,6 +14,9 @@ import { unpaidCertificatesMax } from './companies/certificates.ts'
 import { keysMax } from './companies/keys/keys.ts'
 import { unpaidLogosMax } from './companies/logo.ts'
 import { webhooksMax } from './notifications/webhooks/webhooks.ts'
+import { useDatabase, useOwner } from './platform/database.testing.ts'
+
+const client = await useOwner((await useDatabase()).url)
 
 // Bytes of a row with its places in indexes, beside its long texts.
 const row = 300
@@ -82,13 +83,9 @@ const ofDocuments =
 const ofInstallation = /^(circuit|clock_skew|erasure|installation(_key)?|migration|restore|storage_probe|trouble)$/
 
 test('what one new account takes at its limits is added up, in every table, and stands in docs/security.md', async () => {
-  await using database = await createDatabase()
-  const client = new pg.Client({ connectionString: database.url })
-  await client.connect()
   const { rows } = await client.query<{ name: string }>(
     "select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition",
   )
-  await client.end()
   const known = (name: string) =>
     name in ownBytes || ofCalls.includes(name) || ofDocuments.test(name) || ofInstallation.test(name)
   const names = rows.map(({ name }) => name)

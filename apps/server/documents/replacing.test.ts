@@ -1,9 +1,8 @@
 import type { Family } from '@vigia/dfe/families/family'
 import { nfe } from '@vigia/dfe/families/nfe'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase } from '../../../tests/support/database.ts'
-import type { Database } from '../platform/context.ts'
-import { inWorkspace, openDatabase } from '../platform/database.ts'
+import { useDatabase } from '../platform/database.testing.ts'
+import { inWorkspace } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
 import { insertCompany, newWorkspace } from '../platform/testing.ts'
 import type { Arrival } from './arrival.ts'
@@ -22,8 +21,7 @@ const { read, statuses } = nfe
 const row = { code: replacedStatus, name: 'Substituída', stands: false, final: true, filter: true, eventCode: 0 }
 
 const log = createLogger('silent')
-let database: Awaited<ReturnType<typeof createDatabase>>
-let db: Database
+const { db } = await useDatabase()
 
 beforeAll(async () => {
   Object.assign(nfe, {
@@ -34,13 +32,9 @@ beforeAll(async () => {
       return facts.kind === 'document' && facts.numero === 2 ? { ...facts, replaces: chaveOf({ number: 1 }) } : facts
     },
   })
-  database = await createDatabase()
-  db = openDatabase(database.url)
 })
 afterAll(async () => {
   Object.assign(nfe, { replacedStatus: null, statuses, read })
-  await db.destroy()
-  await database[Symbol.asyncDispose]()
 })
 
 test('a document that another one replaces has that status, whichever arrives first, and a cancelled one stays cancelled', async () => {

@@ -1,13 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { generatedFor } from '../../../../tests/support/authority.ts'
-import { createDatabase } from '../../../../tests/support/database.ts'
-import type { Database } from '../../platform/context.ts'
-import { inWorkspace, openDatabase } from '../../platform/database.ts'
+import { useFolder } from '../../../../tests/support/folder.ts'
+import { useDatabase } from '../../platform/database.testing.ts'
+import { inWorkspace } from '../../platform/database.ts'
 import { createLogger } from '../../platform/log.ts'
 import type { ReceivedDocZip } from '../arrival.ts'
 import { cnpjs } from '../list/order.testing.ts'
@@ -20,25 +17,16 @@ import { receivedContent } from '../received/column.ts'
 import { nfeProc } from '../testing.ts'
 
 const log = createLogger('silent')
-let directory: string
-let database: Awaited<ReturnType<typeof createDatabase>>
-let db: Database
+const directory = await useFolder()
+const { db } = await useDatabase()
 let docZips: ReceivedDocZip[]
 let workspace: TestWorkspace
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'vigia-packing-'))
-  database = await createDatabase()
-  db = openDatabase(database.url)
   const company = { cnpj: cnpjs[0]!, nome: 'EMPRESA LTDA', uf: 'SC' }
   docZips = (await generatedFor(directory, 5, company))
     .filter(({ service }) => service === 'nfe')
     .map(({ nsu, schema, content }) => ({ nsu: BigInt(nsu!), schema, content }))
-})
-afterAll(async () => {
-  await db.destroy()
-  await database[Symbol.asyncDispose]()
-  await rm(directory, { recursive: true, force: true })
 })
 beforeEach(async () => {
   workspace = await newOffice(db)

@@ -1,11 +1,10 @@
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { sql } from 'kysely'
-import pg from 'pg'
 import { afterAll, expect, test } from 'vitest'
 import { receive } from '../../documents/receive.ts'
 import { arrive, company, resNFe } from '../../documents/testing.ts'
 import type { Database } from '../../platform/context.ts'
-import { useContext } from '../../platform/database.testing.ts'
+import { useContext, useOwner } from '../../platform/database.testing.ts'
 import { asOperator, inWorkspace, limitedRole, openDatabase } from '../../platform/database.ts'
 import type { Job } from '../../platform/jobs/jobs.ts'
 import type { Letter } from '../../platform/mail/mail.ts'
@@ -16,6 +15,7 @@ import { addMonthly } from './monthly.ts'
 import { letterRoutes } from './routes.ts'
 
 const { url, ctx } = await useContext({ PUBLIC_URL: 'https://vigia.example' })
+const owner = await useOwner(url)
 const limited = openDatabase(url, { role: limitedRole })
 afterAll(() => limited.destroy())
 
@@ -135,12 +135,9 @@ test('a process that ends between letter and mark leaves neither', async () => {
   const { workspaceId, person, alert, queued } = await newOffice()
   await person()
   await alert(90)
-  const owner = new pg.Client({ connectionString: url })
-  await owner.connect()
   await owner.query('alter table letter_choice add constraint gone check (critical_at is null) not valid')
   await expect(queueLetters(ctx, workspaceId, later(3))).rejects.toThrow('gone')
   await owner.query('alter table letter_choice drop constraint gone')
-  await owner.end()
   expect(await queued()).toEqual([])
   await queueLetters(ctx, workspaceId, later(3))
   expect(await queued()).toHaveLength(1)
