@@ -1,4 +1,5 @@
 import { repeat } from '../platform/jobs/loop.ts'
+import { watch } from '../platform/jobs/watch.ts'
 import { operatorMails, startOperatorLetters, watchStorage } from '../platform/mail/operator.ts'
 import { deleteSettledMails } from '../platform/mail/queue.ts'
 import { forgetOutbox } from '../platform/mail/transport.ts'
@@ -12,10 +13,12 @@ import { exportJobs } from './export/worker.ts'
 import { heldRoutes } from './held-routes.ts'
 import { jobRoutes } from './jobs.ts'
 import { shortenPauses } from './pauses.ts'
-import { watchSigner } from './signer/watch.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
+
+const noSigner =
+  'O assinador, o processo que guarda as chaves dos certificados, não está respondendo. Nada é consultado na SEFAZ e nenhuma manifestação sai; as que foram pedidas esperam na fila. Os documentos já guardados estão seguros. A SEFAZ guarda os novos por cerca de 90 dias, e a captura continua de onde parou. O que fazer: veja no log por que ele parou; com SIGNER_SOCKET, confira o serviço dele (vigia-signer); sem ela, reinicie o programa.'
 
 export const operations = slice({
   jobs: exportJobs,
@@ -33,6 +36,6 @@ export const operations = slice({
     startBackupWorker,
     startOperatorLetters,
     watchStorage,
-    watchSigner,
+    (ctx) => watch(ctx, 'assinador', noSigner, () => ctx.signer.check()),
   ],
 })

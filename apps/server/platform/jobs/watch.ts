@@ -14,8 +14,6 @@ export function watch(
   check: () => Promise<unknown>,
 ): AsyncDisposable {
   let missed = 0
-  // A process before this one may have told it.
-  let isTold = true
   return repeat(
     everyMs,
     async () => {
@@ -27,8 +25,7 @@ export function watch(
       if (missed >= looksMin) {
         ctx.log.error({ err: problem }, `${key}: it does not respond as it should`)
         await noteTrouble(ctx, key, sentence)
-      } else if (isTold && missed === 0) await endTrouble(ctx, key)
-      isTold = missed >= looksMin || (isTold && missed > 0)
+      } else if (missed === 0) await endTrouble(ctx, key)
     },
     ctx.log,
   )

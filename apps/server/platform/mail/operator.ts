@@ -120,22 +120,13 @@ export async function writeDirectly(
 
 /** Tells the operator and everybody, until disposed, that nothing can be stored; without a row where none can be written. */
 export function watchStorage(ctx: Pick<Context, 'db' | 'config' | 'log' | 'storage'>): AsyncDisposable {
-  // A process before this one may have told it.
-  let isTold = true
-  return repeat(
-    lookEveryMs / 6,
-    async () => {
-      const { trouble } = ctx.storage
-      if (!trouble && !isTold) return
-      if (!trouble) await endTrouble(ctx, 'espaco')
-      else {
-        const sentence = storageTask(trouble)
-        await noteTrouble(ctx, 'espaco', sentence).catch(() => writeDirectly(ctx, 'espaco', sentence))
-      }
-      isTold = trouble !== null
-    },
-    ctx.log,
-  )
+  const tellOfStorage = async () => {
+    const { trouble } = ctx.storage
+    if (!trouble) return endTrouble(ctx, 'espaco')
+    const sentence = storageTask(trouble)
+    await noteTrouble(ctx, 'espaco', sentence).catch(() => writeDirectly(ctx, 'espaco', sentence))
+  }
+  return repeat(lookEveryMs / 6, tellOfStorage, ctx.log)
 }
 
 /** The letters to the operator. */
