@@ -9,8 +9,7 @@ import type { Arrival } from './arrival.ts'
 import { readArrival } from './reading/read.ts'
 import type { ReadPage } from './reading/reading.ts'
 import { rebuildProjection } from './rebuild.ts'
-import { receive } from './receive.ts'
-import { arrive, chaveOf, company, evento, nfeProc } from './testing.ts'
+import { arrive, chaveOf, company, deliverTo, evento, nfeProc } from './testing.ts'
 
 // Threads do not know what this test changes in the family.
 const readHere: ReadPage = async (_, page) => page.map((docZip) => readArrival(docZip))
@@ -51,7 +50,7 @@ test('a document that another one replaces has that status, whichever arrives fi
     const workspaceId = await newWorkspace(db)
     const { id: companyId } = await insertCompany(db, workspaceId, { cnpj: company })
     const to = { workspaceId, companyId, cnpj: company }
-    for (const page of pages) await inWorkspace({ db, log }, workspaceId, (ctx) => receive(ctx, to, 'nfe', page))
+    for (const page of pages) await deliverTo({ db, log }, to, 'nfe', page)
     const rows = () =>
       inWorkspace({ db }, workspaceId, ({ db }) =>
         db.selectFrom('document').select('status').orderBy('number').execute(),

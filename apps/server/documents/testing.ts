@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { chaveCheckDigit } from '@vigia/dfe/chave'
-import type { WithDatabase } from '../platform/context.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
+import { inWorkspace } from '../platform/database.ts'
+import type { Service } from '../platform/service.ts'
+import type { Arrival } from './arrival.ts'
 import { decideDue } from './decide-due.ts'
 import { readArrival } from './reading/read.ts'
+import { receive } from './receive.ts'
 
 /** Small documents with just what the product reads, for tests of what happens to them afterwards. */
 export interface NoteOptions {
@@ -148,6 +152,19 @@ export function eventoCte(tpEvento: number, options: TransportOptions & EventOpt
 /** `xml` as it would arrive at position `nsu`, not verified: test documents are not signed. */
 export function arrive(nsu: number, xml: string | Buffer, schema = 'qualquer_v1.00.xsd') {
   return { ...readArrival({ nsu: BigInt(nsu), schema, content: gzipSync(xml) }), proof: null }
+}
+
+let lastNsu = 1_000
+
+/** Lets documents arrive at a company in a transaction of their own; files come at the next positions. */
+export async function deliverTo(
+  ctx: Pick<Context, 'db' | 'log'>,
+  { workspaceId, companyId, cnpj = company }: { workspaceId: number; companyId: number; cnpj?: string },
+  service: Service,
+  files: readonly (string | Arrival)[],
+): Promise<void> {
+  const arrivals = files.map((file) => (typeof file === 'string' ? arrive(++lastNsu, file) : file))
+  await inWorkspace(ctx, workspaceId, (ctx) => receive(ctx, { workspaceId, companyId, cnpj }, service, arrivals))
 }
 
 /** Decides what is due to all documents of a workspace after a test wrote them by itself; `ctx.db` is inside it. */

@@ -4,8 +4,7 @@ import { useDatabase } from '../../platform/database.testing.ts'
 import { inWorkspace } from '../../platform/database.ts'
 import { createLogger } from '../../platform/log.ts'
 import { insertCompany, newWorkspace } from '../../platform/testing.ts'
-import { receive } from '../receive.ts'
-import { arrive, evento } from '../testing.ts'
+import { deliverTo, evento } from '../testing.ts'
 import { noteWith, readEverything } from './testing.ts'
 
 const { db } = await useDatabase()
@@ -19,7 +18,6 @@ test('four branches of one root that buy the same goods are captured at once, wh
   for (const cnpj of branches) companies.push({ cnpj, companyId: (await insertCompany(db, workspaceId, { cnpj })).id })
   const goods = Array.from({ length: pageSize }, (_, index) => ({ name: `PRODUTO ${index}`, code: `P-${index}` }))
   const capture = async ({ cnpj, companyId }: (typeof companies)[number], branch: number) => {
-    let nsu = 0
     for (let page = 0; page < pages; page++) {
       const files = goods.map((_, index) => {
         const about = { number: branch * 1_000 + page * pageSize + index + 1, recipient: cnpj }
@@ -27,14 +25,7 @@ test('four branches of one root that buy the same goods are captured at once, wh
         const items = goods.map((__, place) => goods[(place + index * (branch + 1)) % pageSize]!)
         return index === 3 ? [noteWith({ ...about, items }), evento(110111, about)] : noteWith({ ...about, items })
       })
-      await inWorkspace(ctx, workspaceId, (inside) =>
-        receive(
-          inside,
-          { workspaceId, companyId, cnpj },
-          'nfe',
-          files.flat().map((xml) => arrive(++nsu, xml)),
-        ),
-      )
+      await deliverTo(ctx, { workspaceId, companyId, cnpj }, 'nfe', files.flat())
     }
   }
   const count = async () => {

@@ -10,8 +10,7 @@ import { insertCompany, newWorkspace } from '../../platform/testing.ts'
 import type { Criteria } from '../list/filter.ts'
 import { searchDocuments } from '../list/list.ts'
 import { rebuildProjection } from '../rebuild.ts'
-import { receive } from '../receive.ts'
-import { arrive, chaveOf, company, evento, eventoCte, resNFe } from '../testing.ts'
+import { chaveOf, company, deliverTo, evento, eventoCte, resNFe } from '../testing.ts'
 import { freightWith, noteWith, readEverything, type TestNote } from './testing.ts'
 
 const { ctx } = await useContext()
@@ -36,21 +35,13 @@ async function newOffice() {
   const workspaceId = await newWorkspace(ctx.db)
   offices.push(workspaceId)
   const { id: companyId } = await insertCompany(ctx.db, workspaceId, { cnpj: company })
-  let nsu = 0
   const inside = <T>(work: (db: Database) => Promise<T>) =>
     inWorkspace({ db: ctx.db }, workspaceId, ({ db }) => work(db))
   return {
     workspaceId,
     inside,
     deliver: (...files: string[]) =>
-      inWorkspace(ctx, workspaceId, ({ db }) =>
-        receive(
-          { db, log: ctx.log },
-          { workspaceId, companyId, cnpj: company },
-          files[0]!.includes('portalfiscal.inf.br/cte') ? 'cte' : 'nfe',
-          files.map((xml) => arrive(++nsu, xml)),
-        ),
-      ),
+      deliverTo(ctx, { workspaceId, companyId }, files[0]!.includes('portalfiscal.inf.br/cte') ? 'cte' : 'nfe', files),
     rebuild: () => rebuildProjection(ctx, { workspaceId, companyId, cnpj: company }),
     sums: () =>
       inside(async (db) => {

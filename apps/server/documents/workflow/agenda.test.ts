@@ -4,8 +4,7 @@ import { expect, test } from 'vitest'
 import { useContext } from '../../platform/database.testing.ts'
 import { inWorkspace } from '../../platform/database.ts'
 import { insertCompany, newWorkspace, testCaller, testSession } from '../../platform/testing.ts'
-import { receive } from '../receive.ts'
-import { arrive, company, cteProc, nfeProc, resNFe } from '../testing.ts'
+import { company, cteProc, deliverTo, nfeProc, resNFe } from '../testing.ts'
 import { agendaRoutes } from './agenda.ts'
 
 const { ctx } = await useContext()
@@ -18,14 +17,7 @@ test('answers are listed by the day until which they can be given, with companie
   const workspaceId = await newWorkspace(ctx.db)
   const { id: companyId } = await insertCompany(ctx.db, workspaceId, { cnpj: company, name: 'SOL' })
   const deliver = (service: 'nfe' | 'cte', ...files: string[]) =>
-    inWorkspace(ctx, workspaceId, ({ db }) =>
-      receive(
-        { db, log: ctx.log },
-        { workspaceId, companyId, cnpj: company },
-        service,
-        files.map((xml, n) => arrive(n + 1, xml)),
-      ),
-    )
+    deliverTo(ctx, { workspaceId, companyId }, service, files)
   await deliver(
     'nfe',
     // The Ciência until tomorrow and in three days.

@@ -13,8 +13,7 @@ import { useContext } from '../../platform/database.testing.ts'
 import { inWorkspace } from '../../platform/database.ts'
 import type { Session } from '../../platform/http/session.ts'
 import { insertAccount, insertCompany, newWorkspace, testCaller, testSession } from '../../platform/testing.ts'
-import { receive } from '../receive.ts'
-import { arrive, company, nfeProc } from '../testing.ts'
+import { company, deliverTo, nfeProc } from '../testing.ts'
 import { installmentRoutes } from './installments.ts'
 
 const { ctx } = await useContext()
@@ -49,14 +48,7 @@ async function newOffice() {
     nfeProc({ number: 2, issuer: '11222333000262', issuerName: 'PAPELARIA FILIAL' }),
     nfeProc({ number: 3, issuer: '99888777000104', issuerName: 'OUTRA' }),
   ]
-  await inWorkspace(ctx, workspaceId, ({ db }) =>
-    receive(
-      { db, log: ctx.log },
-      { workspaceId, companyId, cnpj: company },
-      'nfe',
-      notes.map((xml, n) => arrive(n + 1, xml)),
-    ),
-  )
+  await deliverTo(ctx, { workspaceId, companyId }, 'nfe', notes)
   const due = (
     number: number,
     place: number,

@@ -7,8 +7,7 @@ import { readInBatches } from '../export/rows.ts'
 import type { Mark } from '../list/filter.ts'
 import { searchDocuments } from '../list/list.ts'
 import { toRow } from '../list/rows.ts'
-import { receive } from '../receive.ts'
-import { arrive, company, cteProc, evento, eventoCte, nfeProc } from '../testing.ts'
+import { arrive, company, cteProc, deliverTo, evento, eventoCte, nfeProc } from '../testing.ts'
 import { noteExported, remarkRoutes } from './remarks.ts'
 
 const { ctx } = await useContext()
@@ -26,13 +25,11 @@ async function newOffice(notes: number[] = [1, 2, 3]) {
   const { id: companyId } = await insertCompany(ctx.db, workspaceId, { cnpj: company })
   const to = { workspaceId, companyId, cnpj: company }
   const deliver = (service: 'nfe' | 'cte', ...files: [nsu: number, xml: string][]) =>
-    inWorkspace(ctx, workspaceId, ({ db }) =>
-      receive(
-        { db, log: ctx.log },
-        to,
-        service,
-        files.map(([nsu, xml]) => arrive(nsu, xml)),
-      ),
+    deliverTo(
+      ctx,
+      to,
+      service,
+      files.map(([nsu, xml]) => arrive(nsu, xml)),
     )
   await deliver('nfe', ...notes.map((number): [number, string] => [number, nfeProc({ number })]))
   const person = async (role: Who['role'] = 'administrador'): Promise<Who> => ({

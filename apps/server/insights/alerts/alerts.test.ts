@@ -5,8 +5,7 @@ import { afterEach, expect, test } from 'vitest'
 import { execute } from '../../../../tests/support/database.ts'
 import { readZip } from '../../../../tests/support/zip.ts'
 import { rebuildProjection } from '../../documents/rebuild.ts'
-import { receive } from '../../documents/receive.ts'
-import { arrive, chaveOf, company, cteProc, evento, nfeProc, resNFe } from '../../documents/testing.ts'
+import { arrive, chaveOf, company, cteProc, deliverTo, evento, nfeProc, resNFe } from '../../documents/testing.ts'
 import { acknowledgePending } from '../../events/ciencia.ts'
 import { useContext } from '../../platform/database.testing.ts'
 import { inWorkspace } from '../../platform/database.ts'
@@ -83,21 +82,12 @@ async function newOffice() {
     accountId: (await insertAccount(ctx.db, workspaceId)).id,
     role,
   })
-  let nsu = 0
   const ana = await person()
   return {
     workspaceId,
     companyId,
     ana,
-    deliver: (...files: string[]) =>
-      inWorkspace(ctx, workspaceId, ({ db }) =>
-        receive(
-          { db, log: ctx.log },
-          { workspaceId, companyId, cnpj: company },
-          'nfe',
-          files.map((xml) => arrive(++nsu, xml)),
-        ),
-      ),
+    deliver: (...files: string[]) => deliverTo(ctx, { workspaceId, companyId }, 'nfe', files),
     judge,
     night: async () => {
       await judge()
@@ -327,9 +317,7 @@ test('what two companies of one base have is judged once, as the one that came f
       return rows.map(({ company }) => company === id)
     })
   }
-  await inWorkspace(ctx, workspaceId, ({ db }) =>
-    receive({ db, log: ctx.log }, { workspaceId, companyId: id, cnpj: branch }, 'nfe', [arrive(1, twins[0]!)]),
-  )
+  await deliverTo(ctx, { workspaceId, companyId: id, cnpj: branch }, 'nfe', [arrive(1, twins[0]!)])
   expect(await judged()).toEqual([true])
   await deliver(...twins)
   expect(await judged()).toEqual([true, false])
@@ -432,9 +420,7 @@ test('a CT-e is judged again when the note that it carries comes', async () => {
   const { workspaceId, companyId, deliver } = await newOffice()
   const carried = `<infCTeNorm><infDoc><infNFe><chave>${chaveOf()}</chave></infNFe></infDoc></infCTeNorm><autXML>`
   const xml = cteProc({ recipient: company, payer: 3, readers: [company] }).replace('<autXML>', carried)
-  await inWorkspace(ctx, workspaceId, ({ db }) =>
-    receive({ db, log: ctx.log }, { workspaceId, companyId, cnpj: company }, 'cte', [arrive(1, xml)]),
-  )
+  await deliverTo(ctx, { workspaceId, companyId }, 'cte', [arrive(1, xml)])
   const judgedAt = async () => {
     await judge()
     return inWorkspace(ctx, workspaceId, async ({ db }) => {

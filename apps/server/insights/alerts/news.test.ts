@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import type { TopicItem } from '../../companies/topics.ts'
-import { receive } from '../../documents/receive.ts'
-import { arrive, company, resNFe } from '../../documents/testing.ts'
+import { company, deliverTo, resNFe } from '../../documents/testing.ts'
 import type { Context } from '../../platform/context.ts'
 import { useContext } from '../../platform/database.testing.ts'
 import { inWorkspace } from '../../platform/database.ts'
@@ -17,21 +16,13 @@ const { ctx } = await useContext()
 async function newOffice() {
   const workspaceId = await newWorkspace(ctx.db)
   const { id: companyId } = await insertCompany(ctx.db, workspaceId, { cnpj: company, name: 'SOL' })
-  let nsu = 0
   const inside = <T>(work: (db: Context['db']) => Promise<T>) => inWorkspace(ctx, workspaceId, ({ db }) => work(db))
   return {
     workspaceId,
     companyId,
     inside,
     deliver: async (...files: string[]) => {
-      await inside((db) =>
-        receive(
-          { db, log: ctx.log },
-          { workspaceId, companyId, cnpj: company },
-          'nfe',
-          files.map((xml) => arrive(++nsu, xml)),
-        ),
-      )
+      await deliverTo(ctx, { workspaceId, companyId }, 'nfe', files)
       await carryOutDue(ctx, [alertJob, nightJob])
     },
     news: () =>

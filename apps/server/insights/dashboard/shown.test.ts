@@ -11,8 +11,7 @@ import type { Filter } from '../../documents/list/filter.ts'
 import { pageSize, searchDocuments } from '../../documents/list/list.ts'
 import { createPrinter } from '../../documents/print/printer.ts'
 import { printDocument } from '../../documents/print/printing.ts'
-import { receive } from '../../documents/receive.ts'
-import { arrive, evento, nfeProc } from '../../documents/testing.ts'
+import { arrive, deliverTo, evento, nfeProc } from '../../documents/testing.ts'
 import { useContext } from '../../platform/database.testing.ts'
 import { inWorkspace } from '../../platform/database.ts'
 import { newWorkspace, testSession } from '../../platform/testing.ts'
@@ -21,7 +20,7 @@ import { readDashboard } from './dashboard.ts'
 const cnpjs = ['44555666000181', '11222333000181', '12ABC34501DE35']
 const nobody = '33444555000181'
 const { ctx } = await useContext()
-const { db, signer, ids, log } = ctx
+const { db, signer, ids } = ctx
 let workspaceId: number
 let companies: { id: number; cnpj: string }[]
 
@@ -43,13 +42,11 @@ const today = dayOf.format(new Date())
 
 async function give(company: { id: number; cnpj: string }, arrivals: Arrival[]): Promise<void> {
   for (let first = 0; first < arrivals.length; first += 500)
-    await inWorkspace({ db, log }, workspaceId, (ctx) =>
-      receive(
-        ctx,
-        { workspaceId, companyId: company.id, cnpj: company.cnpj },
-        'nfe',
-        arrivals.slice(first, first + 500),
-      ),
+    await deliverTo(
+      ctx,
+      { workspaceId, companyId: company.id, cnpj: company.cnpj },
+      'nfe',
+      arrivals.slice(first, first + 500),
     )
 }
 

@@ -3,10 +3,9 @@ import { reportLine } from '@vigia/contract/reports'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { noteWith, readEverything, type TestNote } from '../../documents/contents/testing.ts'
 import { searchDocuments } from '../../documents/list/list.ts'
-import { receive } from '../../documents/receive.ts'
-import { arrive, company, evento } from '../../documents/testing.ts'
+import { company, deliverTo, evento } from '../../documents/testing.ts'
 import { useContext } from '../../platform/database.testing.ts'
-import { inWorkspace, readWorkspace } from '../../platform/database.ts'
+import { readWorkspace } from '../../platform/database.ts'
 import { insertCompany, newWorkspace } from '../../platform/testing.ts'
 import { requestText } from './request-text.ts'
 import { readSheet, type SheetFilter } from './sheet.ts'
@@ -15,7 +14,6 @@ import { sheetFile } from './spreadsheet.ts'
 const { ctx } = await useContext()
 let workspaceId: number
 let companyId: number
-let nsu = 0
 
 beforeEach(async () => {
   workspaceId = await newWorkspace(ctx.db)
@@ -27,14 +25,7 @@ const taxes = (rate = '0.9000', cbs = '0.18') =>
   `<IBSCBS><CST>000</CST><cClassTrib>000001</cClassTrib><gIBSCBS><vBC>20.00</vBC><gIBSUF><pIBSUF>0.1000</pIBSUF><vIBSUF>0.02</vIBSUF></gIBSUF><gIBSMun><pIBSMun>0.0000</pIBSMun><vIBSMun>0.00</vIBSMun></gIBSMun><vIBS>0.02</vIBS><gCBS><pCBS>${rate}</pCBS><vCBS>${cbs}</vCBS></gCBS></gIBSCBS></IBSCBS>`
 
 async function deliver(...files: string[]): Promise<void> {
-  await inWorkspace(ctx, workspaceId, ({ db }) =>
-    receive(
-      { db, log: ctx.log },
-      { workspaceId, companyId, cnpj: company },
-      'nfe',
-      files.map((xml) => arrive(++nsu, xml)),
-    ),
-  )
+  await deliverTo(ctx, { workspaceId, companyId }, 'nfe', files)
   await readEverything(ctx)
 }
 

@@ -6,12 +6,11 @@ import { expect, test } from 'vitest'
 import { runs } from '../../../../tests/support/seed.ts'
 import { noteWith, readEverything } from '../../documents/contents/testing.ts'
 import { searchDocuments } from '../../documents/list/list.ts'
-import { receive } from '../../documents/receive.ts'
 import { openReceived } from '../../documents/received/bytes.ts'
 import { receivedContent } from '../../documents/received/column.ts'
-import { arrive, company, cteProc, evento, eventoCte } from '../../documents/testing.ts'
+import { arrive, company, cteProc, deliverTo, evento, eventoCte } from '../../documents/testing.ts'
 import { useContext } from '../../platform/database.testing.ts'
-import { inWorkspace, readWorkspace } from '../../platform/database.ts'
+import { readWorkspace } from '../../platform/database.ts'
 import { insertCompany, newWorkspace } from '../../platform/testing.ts'
 import { readReport } from './reports.ts'
 import type { Question } from './sums.ts'
@@ -70,19 +69,11 @@ test('the list behind every number of a report has as many documents and the sam
       const workspaceId = await newWorkspace(ctx.db)
       const { id: companyId } = await insertCompany(ctx.db, workspaceId, { cnpj: company })
       const { nfe, cte } = filesOf(documents)
-      let nsu = 0
       for (const [service, files] of [
         ['nfe', nfe],
         ['cte', cte],
       ] as const)
-        await inWorkspace({ db: ctx.db }, workspaceId, ({ db }) =>
-          receive(
-            { db, log: ctx.log },
-            { workspaceId, companyId, cnpj: company },
-            service,
-            files.map((xml) => arrive(++nsu, xml)),
-          ),
-        )
+        await deliverTo(ctx, { workspaceId, companyId }, service, files)
       await readEverything(ctx)
       for (const subject of reportSubjects)
         for (const group of groupsOf[subject])
@@ -128,13 +119,11 @@ test('a root stands for all of its establishments', async () => {
   const workspaceId = await newWorkspace(ctx.db)
   const { id: companyId } = await insertCompany(ctx.db, workspaceId, { cnpj: company })
   const branch = '11222333000262'
-  await inWorkspace({ db: ctx.db }, workspaceId, ({ db }) =>
-    receive(
-      { db, log: ctx.log },
-      { workspaceId, companyId, cnpj: company },
-      'nfe',
-      [one, branch, other].map((issuer, index) => arrive(index + 1, noteWith({ number: index + 1, issuer }))),
-    ),
+  await deliverTo(
+    ctx,
+    { workspaceId, companyId },
+    'nfe',
+    [one, branch, other].map((issuer, index) => arrive(index + 1, noteWith({ number: index + 1, issuer }))),
   )
   await readEverything(ctx)
   const { total } = await searchDocuments(ctx, workspaceId, {

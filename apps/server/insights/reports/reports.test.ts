@@ -6,8 +6,7 @@ import { afterAll, expect, test } from 'vitest'
 import { runs } from '../../../../tests/support/seed.ts'
 import { addProductSums, noteWith, readEverything, type TestNote } from '../../documents/contents/testing.ts'
 import { rebuildProjection } from '../../documents/rebuild.ts'
-import { receive } from '../../documents/receive.ts'
-import { arrive, company, evento } from '../../documents/testing.ts'
+import { company, deliverTo, evento } from '../../documents/testing.ts'
 import type { Database } from '../../platform/context.ts'
 import { useContext } from '../../platform/database.testing.ts'
 import { inWorkspace, limitedRole, limitTo, openDatabase } from '../../platform/database.ts'
@@ -39,21 +38,12 @@ async function newOffice() {
   const { id: otherId } = await insertCompany(ctx.db, workspaceId, { cnpj: '11222333000181', name: 'LUA' })
   const inside = <T>(work: (db: Database) => Promise<T>) =>
     inWorkspace({ db: ctx.db }, workspaceId, ({ db }) => work(db))
-  let nsu = 0
   return {
     workspaceId,
     companyId,
     otherId,
     inside,
-    deliver: (...files: string[]) =>
-      inside((db) =>
-        receive(
-          { db, log: ctx.log },
-          { workspaceId, companyId, cnpj: company },
-          'nfe',
-          files.map((xml) => arrive(++nsu, xml)),
-        ),
-      ),
+    deliver: (...files: string[]) => deliverTo(ctx, { workspaceId, companyId }, 'nfe', files),
     rebuild: () => rebuildProjection(ctx, { workspaceId, companyId, cnpj: company }),
     read: (question: Partial<Question> = {}, page = 1) =>
       readReport(ctx, workspaceId, { ...purchases, ...question }, page),

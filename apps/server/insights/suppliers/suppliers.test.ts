@@ -4,8 +4,7 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { showOnly } from '../../companies/testing.ts'
 import { noteWith, readEverything } from '../../documents/contents/testing.ts'
-import { receive } from '../../documents/receive.ts'
-import { arrive, company, cteProc, evento } from '../../documents/testing.ts'
+import { company, cteProc, deliverTo, evento } from '../../documents/testing.ts'
 import { useContext } from '../../platform/database.testing.ts'
 import { inWorkspace } from '../../platform/database.ts'
 import { insertCompany, newWorkspace, testCaller, testSession } from '../../platform/testing.ts'
@@ -16,16 +15,8 @@ const { ctx } = await useContext()
 async function newOffice() {
   const workspaceId = await newWorkspace(ctx.db)
   const { id: companyId, publicId } = await insertCompany(ctx.db, workspaceId, { cnpj: company, name: 'SOL' })
-  let nsu = 0
   const deliver = async (service: 'nfe' | 'cte', ...files: string[]) => {
-    await inWorkspace(ctx, workspaceId, ({ db }) =>
-      receive(
-        { db, log: ctx.log },
-        { workspaceId, companyId, cnpj: company },
-        service,
-        files.map((xml) => arrive(++nsu, xml)),
-      ),
-    )
+    await deliverTo(ctx, { workspaceId, companyId }, service, files)
     await readEverything(ctx)
   }
   const run = async <R extends typeof getSupplier | typeof listSupplierProducts>(
