@@ -49,8 +49,7 @@ async function write({ db }: WithDatabase, workspaceId: number, noted: readonly 
     insert into document_change (workspace_id, version, at, kind, document_id, company_id, event_id)
     select ${workspaceId}, ${rows[0]!.version}::bigint - ${noted.length} + n.place, clock_timestamp(), n.kind, n.document_id, n.company_id, n.event_id
       from unnest(${noted.map(({ kind }) => changeCodes[kind])}::smallint[], ${noted.map(({ documentId }) => documentId)}::bigint[],
-                  ${noted.map(({ companyId }) => companyId)}::int[],
-                  ${noted.map(({ eventId }) => eventId ?? null)}::bigint[])
+                  ${noted.map(({ companyId }) => companyId)}::int[], ${noted.map(({ eventId }) => eventId ?? null)}::bigint[])
                  with ordinality n (kind, document_id, company_id, event_id, place)
     returning version`.execute(db)
   await queueJob({ db }, { kind: 'alerts', workspaceId })

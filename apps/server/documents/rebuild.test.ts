@@ -75,9 +75,6 @@ onOneServer('while a company is rebuilt only what arrives for it waits', { timeo
   const another = await newOffice(db)
   const [company] = workspace.companies
   await deliver(db, workspace, [documentOf()])
-  await inWorkspace({ db }, workspace.id, async ({ db }) => {
-    await sql`update supplier set name = 'COMO ERA LIDA ANTES' where workspace_id = ${workspace.id}`.execute(db)
-  })
   const held = Promise.withResolvers<void>()
   const release = Promise.withResolvers<void>()
   const holding = inWorkspace({ db }, workspace.id, async ({ db }) => {
@@ -95,7 +92,6 @@ onOneServer('while a company is rebuilt only what arrives for it waits', { timeo
     arrived = true
   })
   await vi.waitFor(async () => expect(await someoneWaits(db, 'advisory')).toBe(true), { timeout: 20_000 })
-  // The same supplier, under the name that is being read right now.
   await deliver(db, workspace, [documentOf({ to: 1 })])
   await deliver(db, another, [documentOf()])
   await deliver(db, workspace, [documentOf({ to: 1, nsu: 2, number: 1 })])

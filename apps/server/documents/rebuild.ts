@@ -6,11 +6,9 @@ import { queueJob } from '../platform/jobs/jobs.ts'
 import { holdLock } from '../platform/locks.ts'
 import { type Service, services } from '../platform/service.ts'
 import type { Arrival } from './arrival.ts'
-import { rowsOf } from './projection.ts'
 import { readArrival } from './reading/read.ts'
 import { type ReadPage, readApart } from './reading/reading.ts'
 import { listReceipts, type Recipient, receive } from './receive.ts'
-import { addSuppliers } from './store.ts'
 
 export interface Rebuilt {
   receipts: number
@@ -35,7 +33,6 @@ export async function rebuildProjection(
     await forget(db, company)
     for (const service of services) {
       for await (const arrivals of readAgain(inside, company, service, read)) {
-        await introduceSuppliers(ctx, company, arrivals)
         await receive(inside, company, service, arrivals, 'again')
       }
     }
@@ -100,12 +97,6 @@ async function* readAgain(
     yield arrivals.map((arrival) => (arrival.againMs === undefined ? arrival : readArrival(arrival, company)))
     last = receipts[receipts.length - 1]!.nsu
   }
-}
-
-// Names of suppliers are committed before, because the long transaction would block other companies that insert the same one.
-async function introduceSuppliers(ctx: RebuildContext, { workspaceId, cnpj }: Recipient, arrivals: Arrival[]) {
-  const { documents } = rowsOf(arrivals, cnpj)
-  await inWorkspace({ db: ctx.db }, workspaceId, (ctx) => addSuppliers(ctx, workspaceId, documents))
 }
 
 // Deletes facts and sums of the company: reading its receipts again writes them again.

@@ -191,14 +191,6 @@ export async function findReplaced(
 
 type Stored<Row> = Omit<Row, 'nsu'> & { nsu: string }
 
-export async function addSuppliers(
-  { db }: WithDatabase,
-  workspaceId: number,
-  suppliers: readonly SupplierName[],
-): Promise<void> {
-  if (suppliers.length > 0) await sql`with ${newSuppliers(workspaceId, suppliers)} select`.execute(db)
-}
-
 /** Writes `changes`, the counters included, in one statement. Returns the id of each document that it wrote, by chave. */
 export async function writeChanges(
   { db }: WithDatabase,

@@ -1,6 +1,5 @@
 import { agendaDays, type Due, listDue } from '@vigia/contract/agenda'
 import { families } from '@vigia/dfe/families/all'
-import type { Family } from '@vigia/dfe/families/family'
 import { answerOf } from '@vigia/dfe/families/lookup'
 import { sql } from 'kysely'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
@@ -24,15 +23,6 @@ export const dueWords: Record<Due['para'], { title: string; one: string; many: s
   desacordo: { title: 'Prestação em Desacordo', one: 'CT-e', many: 'CT-e' },
 }
 
-interface DueRow {
-  day: string
-  answer: number
-  n: number
-  amount: string
-  companies: number
-  names: string[]
-}
-
 // All companies that `ctx.db` shows.
 const listed = { days: agendaDays, companies: null }
 
@@ -40,41 +30,26 @@ const listed = { days: agendaDays, companies: null }
 export async function readDue(
   { db }: WithDatabase,
   workspaceId: number,
-  about: { days: number; companies: readonly number[] | null },
-): Promise<Due[]> {
-  const due: Due[] = []
-  for (const family of families) due.push(...(await readDueOf({ db }, workspaceId, family, about)))
-  return due
-}
-
-async function readDueOf(
-  { db }: WithDatabase,
-  workspaceId: number,
-  { id, code: type }: Family,
   { days, companies }: { days: number; companies: readonly number[] | null },
 ): Promise<Due[]> {
   const now = new Date()
   const chosen = companies === null ? [] : [sql`d.company_id = any (${companies}::int[])`]
   const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
-  const { rows } = await sql<DueRow>`
-    select u.day::text, u.answer, sum(u.n)::int as n, sum(u.amount) as amount, count(*)::int as companies,
-           (array_agg(c.name order by c.name))[1:3] as names
-      from (select (d.answer_due_at at time zone 'America/Sao_Paulo')::date as day, d.answer_due as answer, d.company_id, count(*) as n, sum(d.amount) as amount
-              from document d
-             where ${all([dueUntil(workspaceId, type, endOf(now, days), now), ...chosen, ...shown])}
-             group by 1, 2, 3) u
-      join (select c.id, ${companyNameIn(workspaceId)} as name from company c where c.workspace_id = ${workspaceId} and c.active) c
-        on c.id = u.company_id
-     group by 1, 2 order by 1, 2 desc`.execute(db)
-  return rows.map(({ day, answer, n, amount, companies, names }) => ({
-    dia: day,
-    tipoDFe: type,
-    para: answerOf(id, answer)!.due!,
-    totalDeItens: n,
-    valorTotal: Number(amount),
-    totalDeEmpresas: companies,
-    empresas: names,
-  }))
+  const due: Due[] = []
+  for (const { id, code: type } of families) {
+    const { rows } = await sql<Omit<Due, 'tipoDFe' | 'para'> & { answer: number }>`
+      select u.day::text as dia, u.answer, sum(u.n)::int as "totalDeItens", sum(u.amount)::float8 as "valorTotal", count(*)::int as "totalDeEmpresas",
+             (array_agg(c.name order by c.name))[1:3] as empresas
+        from (select (d.answer_due_at at time zone 'America/Sao_Paulo')::date as day, d.answer_due as answer, d.company_id, count(*) as n, sum(d.amount) as amount
+                from document d
+               where ${all([dueUntil(workspaceId, type, endOf(now, days), now), ...chosen, ...shown])}
+               group by 1, 2, 3) u
+        join (select c.id, ${companyNameIn(workspaceId)} as name from company c where c.workspace_id = ${workspaceId} and c.active) c
+          on c.id = u.company_id
+       group by u.day, u.answer order by u.day, u.answer desc`.execute(db)
+    due.push(...rows.map(({ answer, ...row }) => ({ ...row, tipoDFe: type, para: answerOf(id, answer)!.due! })))
+  }
+  return due
 }
 
 // The first moment after the last day that is listed. São Paulo has been three hours behind since 2019.

@@ -58,7 +58,7 @@ export async function setState(
   { db }: WithDatabase,
   session: Session,
   ids: readonly bigint[],
-  { state, ...known }: Statement,
+  { state, ...said }: Statement,
 ): Promise<number> {
   const { workspaceId, accountId } = session
   await holdUntilJudged({ db }, workspaceId)
@@ -76,22 +76,22 @@ export async function setState(
   if (changed.length === 0) return 0
   const changedIds = changed.map(({ id }) => id)
   const taken = await takeBack(db, workspaceId, changedIds)
-  const silenced = state === 'conhecida' ? await silence(db, session, changed, known) : []
+  const silenced = state === 'conhecida' ? await silence(db, session, changed, said) : []
   // A reason that is not among those that are known opens the alert again.
-  const knownRules = changed.map(({ id }) => ({
-    id: String(id),
+  const known = changed.map(({ id }) => ({
+    id,
     rules: silenced.flatMap((entry) => (entry.id === id ? entry.rule : [])),
   }))
   await sql`
     update alert a set state = ${state}, state_by = ${accountId}, state_at = now(),
            stated_rules = ${
              state === 'conhecida'
-               ? sql`array(select json_array_elements_text(k.rules))`
+               ? sql`r.rules`
                : sql`case when a.rules = '{}' then coalesce(a.stated_rules, '{}') else a.rules end`
            },
            stated_fired = case when a.rules = '{}' then a.stated_fired else a.fired end
-      from json_to_recordset(${JSON.stringify(knownRules)}::json) k (id bigint, rules json)
-     where a.workspace_id = ${workspaceId} and a.document_id = k.id`.execute(db)
+      from ${recordsOf(known, { id: 'bigint', rules: 'text[]' })}
+     where a.workspace_id = ${workspaceId} and a.document_id = r.id`.execute(db)
   const again = await findPairs(db, workspaceId, [...taken, ...silenced])
   await showVerdicts({ db }, workspaceId, changedIds, { again })
   await showIssuers(db, workspaceId, changedIds)
