@@ -7,8 +7,8 @@ const ceilings: Record<string, number> = {
   'lines of server': 43_118,
   'lines of packages': 26_009,
   'lines of scripts': 3_715,
-  'lines of web': 32_220,
-  'lines of tests and benches': 72_378,
+  'lines of web': 32_235,
+  'lines of tests and benches': 72_395,
   settings: 37,
   decisions: 52,
 }

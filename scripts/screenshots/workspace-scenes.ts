@@ -92,7 +92,7 @@ export const workspaceScenes: Scene[] = [
   },
   { name: 'installments', who: 'demo', path: '/vencimentos', shows: heading('Vencimentos a pagar') },
   { name: 'answer-rules', who: 'demo', path: '/respostas', shows: heading('Respostas por regra') },
-  { name: 'asked', who: 'demo', path: '/aprovacoes', shows: heading('Aguardam segunda pessoa') },
+  { name: 'asked', who: 'demo', path: '/aprovacoes', shows: heading('Aprovações pendentes') },
   { name: 'team', who: 'demo', path: '/equipe', shows: heading('Equipe') },
   { name: 'integrations', who: 'demo', path: '/integracoes', shows: heading('Integrações') },
   {

@@ -193,7 +193,13 @@ test('a shared account shows what it may not change, and says so beside it', asy
   const account = await site.createAccount('Demo')
   await operate(site.product.config, (ctx) => shareAccount(ctx, account.email))
   const page = await site.resume(account, '/conta', phone)
-  for (const name of ['Senha', 'Verificação em duas etapas', 'Avisos por e-mail', 'Sair com tudo', 'Excluir a conta'])
+  for (const name of [
+    'Senha',
+    'Verificação em duas etapas',
+    'Avisos por e-mail',
+    'Exportar todos os dados',
+    'Excluir a conta',
+  ])
     await shown(section(page, name).getByText(/^Login compartilhado: isto não muda aqui/))
   expect(await section(page, 'Senha').getByRole('button', { name: 'Atualizar Senha' }).isDisabled()).toBe(true)
   await shown(section(page, 'Sessões').getByText(/^Esta conta é compartilhada: só a sua sessão aparece aqui/))
@@ -204,10 +210,10 @@ test('everything is asked for beside the deletion, which leads there and says ho
   const account = await site.createAccount('Eva')
   const page = await site.resume(account, '/conta#excluir')
   await shown(section(page, 'Excluir a conta').getByText(/^Em 30 dias: empresas, documentos/))
-  await section(page, 'Excluir a conta').getByRole('link', { name: 'Antes, leve tudo' }).click()
-  await expect.poll(() => focusedText(page)).toBe('Sair com tudo')
-  const everything = section(page, 'Sair com tudo')
-  await everything.getByRole('button', { name: 'Sair com tudo' }).click()
+  await section(page, 'Excluir a conta').getByRole('link', { name: 'Exporte antes' }).click()
+  await expect.poll(() => focusedText(page)).toBe('Exportar todos os dados')
+  const everything = section(page, 'Exportar todos os dados')
+  await everything.getByRole('button', { name: 'Exportar todos os dados' }).click()
   await shown(page.getByText(/^O arquivo com tudo está a caminho/))
   // No worker makes it here.
   await shown(everything.getByRole('button', { name: 'Juntando tudo...' }))

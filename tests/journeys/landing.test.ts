@@ -305,7 +305,7 @@ const pages = [
       /operador e fazemos/,
       /até 15 dias/,
       /onde você os corrige/,
-      /“Sair com tudo” junta num arquivo/,
+      /“Exportar todos os dados” junta num arquivo/,
       /só\s+para demonstração/,
       /serve a todas as que cadastraram esse CNPJ/,
       /Sem telemetria/,

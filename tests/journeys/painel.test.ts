@@ -321,7 +321,7 @@ test('a note is checked and written about, in the panel and in the list, and fou
   const note = (await client.list('TipoDFe=0')).find(({ notaCompleta }) => notaCompleta)!
   const page = await site.resume(account, `/notas-fiscais?periodo=todos&documento=${note.idDfe}`)
   const panel = page.getByRole('dialog')
-  await shown(panel.getByText('Ninguém a marcou como conferida.'))
+  await shown(panel.getByText('Não conferida.'))
   await panel.getByRole('button', { name: 'Marcar como conferida' }).click()
   await shown(panel.getByText(/^Conferida por Ana, em /))
   await panel.getByRole('tab', { name: 'Anotações' }).click()

@@ -89,13 +89,13 @@ const withheld: Writer = {
       return {
         kind: 'alert',
         header: 'Ciência retida, faltam três dias',
-        body: `A NF-e ${number} de ${issuer} para ${first!.company} tem um alerta aberto, e a Ciência automática dela espera por uma pessoa. ${whatToDo}`,
+        body: `A NF-e ${number} de ${issuer} para ${first!.company} tem um alerta em aberto, e a Ciência automática dela está suspensa. ${whatToDo}`,
         link: listScreen(nfe.list, items, { busca: chave }),
       }
     return {
       kind: 'alert',
       header: 'Ciências retidas, faltam três dias',
-      body: `${formatCount(items.length, 'NF-e', 'NF-e')} para ${named(items.map(({ company }) => company))} têm alertas abertos, e a Ciência automática delas espera por uma pessoa. ${whatToDo}`,
+      body: `${formatCount(items.length, 'NF-e', 'NF-e')} para ${named(items.map(({ company }) => company))} têm alertas em aberto, e a Ciência automática delas está suspensa. ${whatToDo}`,
       link: listScreen(nfe.list, items, {}),
     }
   },

@@ -28,7 +28,7 @@ export async function noteHold(ctx: WithDatabase): Promise<void> {
   await noteTrouble(
     ctx,
     'liberacao',
-    `${held.why} A captura funciona. Nenhuma manifestação sai, nem os webhooks e e-mails que já esperavam, até uma pessoa conferir. O que fazer: confira e libere o envio em “Aguardam segunda pessoa” (/aprovacoes), ou com npm run admin -- restauracao.`,
+    `${held.why} A captura funciona. Nenhuma manifestação sai, nem os webhooks e e-mails que já esperavam, até uma pessoa conferir. O que fazer: confira e libere o envio em “Aprovações pendentes” (/aprovacoes), ou com npm run admin -- restauracao.`,
   )
 }
 

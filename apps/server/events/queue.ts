@@ -227,7 +227,7 @@ const blocked =
   'A SEFAZ bloqueou por uma hora os envios deste CNPJ (consumo indevido). Enviar agora só aumentaria a espera: o evento sai sozinho depois.'
 const behind = 'Na fila, depois de um evento anterior sobre o mesmo documento que ainda não teve resposta da SEFAZ.'
 const isHeld =
-  'Nenhuma manifestação sai até uma pessoa conferir e liberar o envio, em “Aguardam segunda pessoa”. Esta continua na fila.'
+  'Nenhuma manifestação sai até uma pessoa conferir e liberar o envio, em “Aprovações pendentes”. Esta continua na fila.'
 const leavesLater = 'O evento continua na fila e sai sozinho quando ele responder.'
 
 /** Why those of these events that are not being sent now do not leave at their time, where their own rows do not say it. */

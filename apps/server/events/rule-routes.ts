@@ -168,7 +168,7 @@ async function draftOf(ctx: WithDatabase, { workspaceId }: Session, body: Body):
 
 function effectOf({ ativa, resposta, dias }: AnswerRuleDraft): string {
   if (!ativa) return 'desligada.'
-  if (resposta === 'perguntar') return 'nada é enviado sem uma pessoa.'
+  if (resposta === 'perguntar') return 'sempre perguntar.'
   if (resposta === 'sugerir-confirmacao') return 'a Confirmação é sugerida a uma pessoa, e nada é enviado sem ela.'
   if (resposta === 'preparar-desconhecimento')
     return 'o Desconhecimento é preparado para uma pessoa, e nada é enviado sem ela.'

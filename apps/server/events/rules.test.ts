@@ -188,7 +188,7 @@ describe('what waits', () => {
     await set(sql`suspect = true`)
     expect(await prepare()).toBe(0)
     expect(await events()).toMatchObject([
-      { state: 'rejected', message: 'Um alerta deste documento espera por uma pessoa: nada foi enviado.' },
+      { state: 'rejected', message: 'Há um alerta em aberto neste documento: nada foi enviado.' },
     ])
     expect(await acknowledge()).toBe(0)
   })

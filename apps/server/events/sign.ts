@@ -203,7 +203,7 @@ export function decideBefore(event: QueuedEvent, now: EventNow): BeforeSending |
     if (!now.active) return unwanted('A empresa foi arquivada antes do envio')
     if (now.isOtherRule || (!now.leaves && now.byRule)) return unwanted('As regras de resposta mudaram antes do envio')
     if (!now.leaves) return unwanted('A Ciência automática foi desligada antes do envio')
-    if (now.suspect) return unwanted('Um alerta deste documento espera por uma pessoa')
+    if (now.suspect) return unwanted('Há um alerta em aberto neste documento')
     if (!now.shown) return unwanted('As notas destinadas à empresa foram ocultadas antes do envio')
   }
   if (!now.needsTwo || now.hasTwo) return null

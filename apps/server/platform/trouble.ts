@@ -20,7 +20,7 @@ const kinds = {
   liberacao: {
     title: 'As manifestações esperam por uma liberação',
     shown:
-      'A captura funciona, e nenhuma manifestação sai até uma pessoa conferir o que espera e liberar o envio, em “Aguardam segunda pessoa”; o que for pedido até lá continua na fila, e os webhooks e e-mails que já esperavam também.',
+      'A captura funciona, e nenhuma manifestação sai até uma pessoa conferir o que espera e liberar o envio, em “Aprovações pendentes”; o que for pedido até lá continua na fila, e os webhooks e e-mails que já esperavam também.',
   },
   consultas: {
     title: 'Nada é consultado na SEFAZ',

@@ -113,7 +113,7 @@ export function AccountPage() {
             <AccountSection
               id="sair-com-tudo"
               by={takeEverything}
-              title="Sair com tudo"
+              title="Exportar todos os dados"
               about="Tudo o que a conta guarda, num arquivo."
             >
               <TakeEverything />

@@ -50,7 +50,7 @@ function Pending({ at, onChange }: Pick<DeleteAccountProps, 'onChange'> & { at: 
       }
     >
       As chaves dos certificados já foram apagadas. Todo o resto está guardado até lá:{' '}
-      <Everything>Sair com tudo</Everything>.
+      <Everything>Exportar todos os dados</Everything>.
     </Notice>
   )
 }
@@ -86,11 +86,11 @@ function Request({ onChange }: Pick<DeleteAccountProps, 'onChange'>) {
           Até lá você pode desistir aqui mesmo.
         </li>
         <li>
-          Depois só resta conosco um número sem nome, com datas e quantidades, e as cópias de segurança até vencerem.
+          Depois guardamos apenas registros anônimos, com datas e quantidades, e as cópias de segurança até vencerem.
         </li>
         <li>
           A lei manda a empresa, e não nós, guardar os documentos fiscais por pelo menos cinco anos.{' '}
-          <Everything>Antes, leve tudo</Everything>.
+          <Everything>Exporte antes</Everything>.
         </li>
       </ul>
       {action.error && !isWrong(action.error) && (

@@ -39,7 +39,7 @@ export function TakeEverything() {
         busy={action.isPending || underWay.length > 0}
         onClick={() => action.mutate({ body: { pdf } })}
       >
-        {underWay.length > 0 ? 'Juntando tudo...' : 'Sair com tudo'}
+        {underWay.length > 0 ? 'Juntando tudo...' : 'Exportar todos os dados'}
       </Button>
       {made.length > 0 && (
         <p role="status" className="text-muted tabular-nums">

@@ -48,7 +48,7 @@ export function InstallmentsPage() {
     <Page
       title="Vencimentos a pagar"
       site={productName}
-      subtitle="As parcelas das notas recebidas, como as notas dizem. Nenhum pagamento é feito nem conferido aqui: a marca de paga é de uma pessoa."
+      subtitle="Parcelas das notas recebidas. Marcar como paga é só um controle seu."
       action={<SheetButton filter={filter} />}
     >
       <CalendarFeed kind="vencimentos" />
@@ -65,7 +65,7 @@ type Grouping = (typeof installmentGroupings)[number]
 type Sums = RouteData<typeof sumInstallments>
 type Group = Sums['grupos'][number]
 
-const shownStates = { abertas: 'Sem marca de paga', vencidas: 'Só as vencidas', pagas: 'Marcadas como pagas' } as const
+const shownStates = { abertas: 'Em aberto', vencidas: 'Só as vencidas', pagas: 'Marcadas como pagas' } as const
 const groupings: Record<Grouping, string> = { semana: 'Semana', mes: 'Mês', fornecedor: 'Fornecedor' }
 const parameters = {
   Situacao: 'mostrar',
@@ -273,7 +273,7 @@ function Groups({ sums, filter, grouping }: GroupsProps) {
           </p>
           <Changes by={markPaid}>
             <Button size="sm" busy={marking.busy} onClick={() => marking.set([...marking.chosen.keys()], !paid)}>
-              {paid ? 'Tirar a marca de paga' : 'Marcar como pagas'}
+              {paid ? 'Reabrir' : 'Marcar como pagas'}
             </Button>
           </Changes>
           <Button variant="ghost" size="sm" onClick={marking.clear}>
@@ -529,7 +529,7 @@ function ParcelChunk({
         <>
           {marking.may && cursor === '' && items.length > 1 && (
             <Checkbox
-              label={`As ${parcels(items.length)} desta parte`}
+              label={`Selecionar as ${items.length} exibidas`}
               className="text-muted text-sm"
               checked={items.every(({ idParcela }) => marking.chosen.has(idParcela))}
               partly={
@@ -604,11 +604,11 @@ function Parcel({ parcel, marking }: { parcel: Installment; marking: Marking }) 
           <Button
             variant="outline"
             size="sm"
-            aria-label={`${mark ? 'Tirar a marca de paga' : 'Marcar como paga'}: ${name}`}
+            aria-label={`${mark ? 'Reabrir' : 'Marcar como paga'}: ${name}`}
             busy={marking.busy}
             onClick={() => marking.set([idParcela], mark === null)}
           >
-            {mark ? 'Tirar a marca' : 'Marcar como paga'}
+            {mark ? 'Reabrir' : 'Marcar como paga'}
           </Button>
         </Changes>
       )}

@@ -52,7 +52,7 @@ export function AlertItem({ alert, earlier = [], onKnown, onCompare }: AlertItem
           <li key={reason.regra} className="flex flex-wrap items-baseline gap-x-3">
             <span className="min-w-0 flex-1 basis-64 break-words">
               {reason.frase} <span className="text-muted text-sm">{reason.nome}</span>
-              {reason.emAprendizado && <span className="text-muted text-sm"> · em aprendizado, ainda não conta</span>}
+              {reason.emAprendizado && <span className="text-muted text-sm"> · em aprendizado</span>}
             </span>
             {reason.comparados.length > 0 && (
               <Button variant="ghost" size="sm" onClick={() => onCompare(alert, reason.comparados)}>
@@ -62,12 +62,10 @@ export function AlertItem({ alert, earlier = [], onKnown, onCompare }: AlertItem
           </li>
         ))}
       </ul>
-      {alert.seguraCiencia && (
-        <p className="mt-2 text-sm">A Ciência automática deste documento espera por uma pessoa.</p>
-      )}
+      {alert.seguraCiencia && <p className="mt-2 text-sm">A Ciência automática desta nota está suspensa.</p>}
       {decisao && (
         <p className="mt-2 text-muted text-sm">
-          {estado === 'nova' ? 'Era conhecida, e o resultado mudou depois' : states[estado]}, por{' '}
+          {estado === 'nova' ? 'Era ignorada, e o resultado mudou depois' : states[estado]}, por{' '}
           {decisao.quem ?? someone}, em {moment(decisao.quando)}.
           {alert.motivoNovo && estado !== 'nova' && ' O resultado mudou depois: veja os motivos acima.'}
         </p>
@@ -125,11 +123,11 @@ function Decisions({ alert, onKnown }: Pick<AlertItemProps, 'alert' | 'onKnown'>
           <Button
             variant="outline"
             size="sm"
-            aria-label={`Pôr em análise: ${name}`}
+            aria-label={`Analisar depois: ${name}`}
             busy={action.isPending}
             onClick={() => set('em-analise')}
           >
-            Pôr em análise
+            Analisar depois
           </Button>
         )}
         {(estado === 'conhecida' || estado === 'confirmada') && (
@@ -144,8 +142,13 @@ function Decisions({ alert, onKnown }: Pick<AlertItemProps, 'alert' | 'onKnown'>
           </Button>
         )}
         {estado !== 'conhecida' && (
-          <Button variant="outline" size="sm" aria-label={`É conhecido: ${name}`} onClick={() => onKnown(alert)}>
-            É conhecido
+          <Button
+            variant="outline"
+            size="sm"
+            aria-label={`Ignorar este motivo: ${name}`}
+            onClick={() => onKnown(alert)}
+          >
+            Ignorar este motivo
           </Button>
         )}
         {estado !== 'confirmada' && estado !== 'conhecida' && (
@@ -169,8 +172,8 @@ function Decisions({ alert, onKnown }: Pick<AlertItemProps, 'alert' | 'onKnown'>
         onCancel={() => setConfirming(false)}
       >
         <p>
-          A Ciência automática não sai para este documento sem uma pessoa. Nada é enviado à SEFAZ agora: se a empresa
-          não comprou, abra o documento e responda com Desconhecimento da Operação.
+          A Ciência automática desta nota fica suspensa. Nada é enviado à SEFAZ agora: se a empresa não comprou, abra o
+          documento e responda com Desconhecimento da Operação.
         </p>
       </ConfirmDialog>
     </div>

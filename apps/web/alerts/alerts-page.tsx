@@ -44,7 +44,7 @@ export function AlertsPage() {
       subtitle="Documentos que parecem errados, do mais grave ao menos grave, com os números de cada motivo."
       action={
         <Link to="/alertas/regras" className={buttonClass({ variant: 'outline' })}>
-          Regras e conhecidos
+          Configurar alertas
         </Link>
       }
     >
@@ -104,10 +104,9 @@ function Learning() {
   if (!data || data.emAprendizado === 0) return null
   return (
     <p className="pt-2 text-muted text-sm">
-      Mais {formatCount(data.emAprendizado, 'documento', 'documentos')} em aprendizado, que ainda não contam: os hábitos
-      da empresa não são conhecidos.{' '}
+      {formatCount(data.emAprendizado, 'documento', 'documentos')} ainda em período de aprendizado (30 dias).{' '}
       <Link to="/alertas?estado=em-aprendizado" className="text-brand underline underline-offset-3">
-        Ver
+        Ver mesmo assim
       </Link>
     </p>
   )
@@ -273,7 +272,7 @@ function Nothing({ filtered }: { filtered: boolean }) {
       <Empty icon={<ShieldCheck />} title={filtered ? 'Nenhum alerta neste filtro' : 'Nenhum alerta em aberto'}>
         {filtered
           ? 'Mude o filtro acima para ver outros.'
-          : 'Nos primeiros trinta dias e trinta documentos de uma empresa, o que se compara com os hábitos dela é só mostrado.'}
+          : 'Nos primeiros 30 dias e 30 documentos aprendemos o que é normal em cada empresa.'}
       </Empty>
     </div>
   )

@@ -60,12 +60,12 @@ export function KnownDialog({ alert, onClose }: KnownDialogProps) {
     <Dialog
       open
       onClose={onClose}
-      title="É conhecido"
+      title="Ignorar este motivo"
       description={`${nameOf(alert)} de ${alert.emitente}, para ${textOf(alert.idEmpresa, alert.empresa)}.`}
     >
-      <DialogForm save="É conhecido" busy={action.isPending} error={action.error} onSave={save} onCancel={onClose}>
+      <DialogForm save="Ignorar" busy={action.isPending} error={action.error} onSave={save} onCancel={onClose}>
         <fieldset className="grid gap-1">
-          <legend className="mb-1 font-semibold text-sm">O que é conhecido deste emitente</legend>
+          <legend className="mb-1 font-semibold text-sm">Motivos a ignorar deste emitente</legend>
           {offered.map(({ regra, nome }) => (
             <Checkbox
               key={regra}

@@ -22,15 +22,14 @@ export function RuleSettings() {
   return (
     <section aria-labelledby="ajustes" className="mb-10">
       <h2 id="ajustes" className="mb-2 text-lg">
-        O que as regras levam em conta
+        Parâmetros das regras
       </h2>
       <Loaded query={settings}>
         {(known) => (
           <div className="grid justify-items-start gap-2">
             <p>
-              Compras a partir de {formatMoney(known.limite)} precisam de aprovação na sua empresa
-              {known.limitePadrao ? ' (o limite usual: ninguém escolheu outro)' : ''}. Várias notas logo abaixo dele, em
-              poucos dias, são mostradas.
+              Limite de aprovação: {formatMoney(known.limite)}
+              {known.limitePadrao ? ' (padrão)' : ''}. Avisamos quando várias notas ficam pouco abaixo dele.
             </p>
             <p>
               {known.grupos.length === 0

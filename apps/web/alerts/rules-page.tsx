@@ -40,7 +40,7 @@ export function RulesPage() {
     <Page
       title="Regras dos alertas"
       site={productName}
-      subtitle="Quantas vezes cada regra disparou, o que as pessoas disseram e o que é conhecido."
+      subtitle="Quantas vezes cada regra disparou, o que as pessoas decidiram e as exceções."
     >
       <Link to="/alertas" className="mb-4 inline-block text-brand underline underline-offset-3">
         Todos os alertas
@@ -63,13 +63,13 @@ function Known() {
   return (
     <section aria-labelledby="conhecidos" className="mb-10">
       <h2 id="conhecidos" className="mb-2 text-lg">
-        O que é conhecido
+        Exceções
       </h2>
       <Loaded query={known}>
         {(entries) =>
           entries.length === 0 ? (
             <p className="ledger py-4 text-muted">
-              Nada. “É conhecido”, num alerta, cala os motivos dele para o mesmo emitente e a mesma empresa.
+              Nenhuma exceção. Use “Ignorar este motivo” em um alerta para criar uma.
             </p>
           ) : (
             <ul className="ledger [&>li]:border-line [&>li]:border-b">
@@ -116,7 +116,7 @@ function Habits() {
   return (
     <section aria-labelledby="habitos" className="mb-10">
       <h2 id="habitos" className="mb-2 text-lg">
-        Fora do hábito, sem ser de um documento
+        Comportamento dos fornecedores
       </h2>
       <ul className="ledger [&>li]:border-line [&>li]:border-b">
         {data.silencios.map(({ idEmpresa, empresa, dias, comum, capturaParada }) => (
@@ -138,8 +138,8 @@ function Habits() {
           <li key={raizEmitente} className="py-2.5">
             <p className="break-words font-semibold">Primeiros dígitos: {emitente}</p>
             <p className="text-muted text-sm tabular-nums">
-              Os valores de {formatCount(notas, 'nota', 'notas')} começam fora do comum (desvio médio{' '}
-              {desvio.toLocaleString('pt-BR')} da lei de Benford). Preços fixos explicam isso muitas vezes.
+              Valores de {formatCount(notas, 'nota', 'notas')} fora da distribuição esperada (Benford, desvio médio{' '}
+              {desvio.toLocaleString('pt-BR')}). Comum em quem vende a preço fixo.
             </p>
           </li>
         ))}
@@ -225,7 +225,7 @@ function Test({ rule }: { rule: AlertRule }) {
 
 function outcome({ disparos, confirmados, conhecidos, precisao }: AlertRule): string {
   if (disparos === 0) return 'Ainda não disparou.'
-  const said = `${formatCount(confirmados, 'confirmado', 'confirmados')} e ${formatCount(conhecidos, 'conhecido', 'conhecidos')}`
-  const share = precisao === null ? 'ninguém decidiu ainda' : `${said}, acerto de ${Math.round(precisao * 100)}%`
-  return `${formatCount(disparos, 'alerta', 'alertas')}: ${share}.`
+  const said = `${formatCount(confirmados, 'confirmado', 'confirmados')} e ${formatCount(conhecidos, 'ignorado', 'ignorados')}`
+  const share = precisao === null ? 'nenhum tratado' : `${said}, acerto de ${Math.round(precisao * 100)}%`
+  return `${formatCount(disparos, 'alerta', 'alertas')}, ${share}.`
 }

@@ -121,7 +121,7 @@ function Outcome({ test, isOn }: { test: AlertTest; isOn: boolean }) {
 function sentence(test: AlertTest, isOn: boolean): string {
   const { avaliados, marcados, emAprendizado, confirmados, conhecidos, alertasNovos, mudamDeFaixa, limitado } = test
   const looked = `${formatCount(avaliados, 'documento avaliado', 'documentos avaliados')}${limitado ? ' (só os mais novos: há mais do que um teste alcança)' : ''}`
-  const known = conhecidos > 0 ? ` Outros ${conhecidos.toLocaleString('pt-BR')} são conhecidos, e ficam calados.` : ''
+  const known = conhecidos > 0 ? ` Outros ${conhecidos.toLocaleString('pt-BR')} foram ignorados.` : ''
   if (marcados === 0) return `${looked}: a regra não marca nenhum.${known}`
   const parts = [
     `${looked}: a regra marca ${marcados.toLocaleString('pt-BR')}.`,

@@ -15,7 +15,7 @@ export const states: Record<AlertState, string> = {
   nova: 'Nova',
   'em-analise': 'Em análise',
   confirmada: 'Suspeita confirmada',
-  conhecida: 'Conhecida',
+  conhecida: 'Ignorada',
 }
 
 /** "NF-e 1.234", the way a person finds a document. */

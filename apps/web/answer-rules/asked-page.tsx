@@ -40,7 +40,7 @@ export function AskedPage() {
   const [refusing, setRefusing] = useState<readonly string[] | null>(null)
   return (
     <Page
-      title="Aguardam segunda pessoa"
+      title="Aprovações pendentes"
       site={productName}
       subtitle="Respostas a partir de um valor só são enviadas quando outra pessoa as aprova."
     >
@@ -50,7 +50,7 @@ export function AskedPage() {
         {({ items, totalDeItens }) =>
           items.length === 0 ? (
             <div className="ledger">
-              <Empty icon={<UserCheck />} title="Nada aguarda uma segunda pessoa">
+              <Empty icon={<UserCheck />} title="Nenhuma aprovação pendente">
                 O que for pedido a partir do valor aparece aqui, e o sino avisa.
               </Empty>
             </div>
@@ -80,7 +80,7 @@ function Setting() {
           <div className="grid justify-items-start gap-3">
             <p>
               {valor == null
-                ? 'Desligado: cada resposta é enviada com uma pessoa.'
+                ? 'Dupla aprovação desligada.'
                 : `A partir de ${formatMoney(valor)}: Confirmação, Desconhecimento, Operação não Realizada e desacordo precisam de duas pessoas.`}
               {guardadoEm && (
                 <span className="text-muted text-sm">
@@ -98,7 +98,7 @@ function Setting() {
             {may && (
               <Changes by={saveTwoPeople}>
                 <Button variant="outline" size="sm" onClick={() => setEditing(true)}>
-                  Mudar o valor
+                  Definir valor
                 </Button>
               </Changes>
             )}

@@ -44,7 +44,7 @@ interface Draft {
 }
 
 const onlyWhole =
-  'Não está no resumo: a regra não registra uma Ciência. Com “Nada sai sem uma pessoa” ela segura também os resumos.'
+  'Não está no resumo: a regra não registra uma Ciência. Com “Sempre perguntar” ela segura também os resumos.'
 
 /** Form of a rule: conditions, answer, and a test on received notes. */
 export function RuleDialog({ rule, onClose }: RuleDialogProps) {
@@ -125,7 +125,7 @@ export function RuleDialog({ rule, onClose }: RuleDialogProps) {
         </Field>
         <Field
           label="Com alerta em aberto"
-          help="Com alerta alto ou crítico nada sai sem uma pessoa, diga a regra o que disser."
+          help="Notas com alerta alto ou crítico nunca são respondidas automaticamente."
         >
           {(control) => (
             <Select
@@ -221,7 +221,7 @@ export function RuleDialog({ rule, onClose }: RuleDialogProps) {
             >
               <option value="ciencia">Ciência quando a nota chega</option>
               <option value="ciencia-apos">Ciência alguns dias depois da autorização</option>
-              <option value="perguntar">Nada sai sem uma pessoa</option>
+              <option value="perguntar">Sempre perguntar</option>
               <option value="sugerir-confirmacao">Sugerir a Confirmação: uma pessoa envia</option>
               <option value="preparar-desconhecimento">Preparar o Desconhecimento: uma pessoa envia</option>
             </Select>

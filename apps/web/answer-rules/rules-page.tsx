@@ -50,7 +50,7 @@ export function AnswerRulesPage() {
     <Page
       title="Respostas por regra"
       site={productName}
-      subtitle="A quais notas a Ciência da Operação vai sem uma pessoa, e para quais uma resposta é sugerida. A primeira regra que alcança a nota decide."
+      subtitle="Escolha quais notas recebem Ciência automática. Vale a primeira regra que se aplica."
       action={add}
     >
       <p className="mb-4 max-w-3xl text-muted">
@@ -77,8 +77,8 @@ export function AnswerRulesPage() {
               )}
               <p className="mt-4">
                 {comCienciaParaTodas.length === 0
-                  ? 'Para as notas que nenhuma regra alcança, nada sai sem uma pessoa.'
-                  : `Para as notas que nenhuma regra alcança, a Ciência vai sozinha em ${someOf(comCienciaParaTodas.map(({ idEmpresa, empresa }) => textOf(idEmpresa, empresa)))}, onde o botão está ligado.`}
+                  ? 'Nas notas sem regra, sempre perguntamos.'
+                  : `Nas notas sem regra, a Ciência é automática em ${someOf(comCienciaParaTodas.map(({ idEmpresa, empresa }) => textOf(idEmpresa, empresa)))}, onde o botão está ligado.`}
               </p>
             </>
           )}

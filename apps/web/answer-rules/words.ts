@@ -51,7 +51,7 @@ function companiesText(ids: readonly string[], nameOf: (idEmpresa: string) => st
 }
 
 export function answerText({ resposta, dias }: Pick<AnswerRule, 'resposta' | 'dias'>): string {
-  if (resposta === 'perguntar') return 'Nada sai sem uma pessoa'
+  if (resposta === 'perguntar') return 'Sempre perguntar'
   if (resposta === 'sugerir-confirmacao') return 'Confirmação sugerida, para uma pessoa enviar'
   if (resposta === 'preparar-desconhecimento') return 'Desconhecimento preparado, para uma pessoa enviar'
   return resposta === 'ciencia'

@@ -257,11 +257,11 @@ function CompanyFacts() {
     ['Um certificado, todas as filiais', 'O e-CNPJ da matriz serve para qualquer filial com a mesma raiz de CNPJ.'],
     [
       'Outras contas com o mesmo CNPJ',
-      'A SEFAZ entrega cada documento uma vez por CNPJ. Se outra conta também provou ser dele com um certificado, a consulta feita com um dos certificados serve às duas: cada uma recebe os documentos, e nenhuma vê o certificado da outra nem quem ela é. Para não participar, não envie o certificado, ou remova-o depois: na hora ele deixa de ser usado.',
+      'Se outra empresa (o contador, por exemplo) também usa o Vigia com este CNPJ e enviou um certificado, uma consulta atende às duas, com o certificado de uma delas. Uma não vê a outra. Para não participar, remova o certificado: ele deixa de ser usado na hora.',
     ],
     [
       'Muitas empresas',
-      'Escolha todos os arquivos de uma vez, com uma planilha CSV das senhas se quiser: cada certificado renova a empresa de que é, ou a cadastra. O servidor faz o resto sozinho.',
+      'Escolha todos os arquivos de uma vez, com uma planilha CSV das senhas se quiser: o certificado de uma empresa já cadastrada é renovado; os demais cadastram a empresa. O servidor faz o resto sozinho.',
     ],
   ]
   return (

@@ -62,8 +62,7 @@ export function SeveralCertificates({ chosen, onSent, onCancel }: SeveralCertifi
       <div>
         <h2 className="text-lg">{formatCount(certificates.length, 'certificado', 'certificados')}</h2>
         <p className="text-muted">
-          Cada um renova a empresa de que é, ou a cadastra se ela ainda não está aqui. O CNPJ vem de dentro do
-          certificado.
+          Certificado de empresa já cadastrada é renovado; os demais cadastram a empresa. O CNPJ vem do certificado.
         </p>
       </div>
       {left.size > 0 && (

@@ -109,7 +109,7 @@ test('documents that changed after somebody relied on them lead to the filtered 
     { count: 2, to: '/notas-fiscais?periodo=todos&marca=mudaram-depois&empresa=ativas', news: false },
     {
       count: 1,
-      words: 'CTe mudou depois de conferido ou usado',
+      words: 'CTe cancelado ou corrigido depois de conferido',
       to: '/cte?periodo=todos&marca=mudaram-depois&empresa=ativas',
     },
   ])
@@ -129,10 +129,10 @@ test('alerts, approvals, bills of freight and overdue parcels are told, the crit
   expect(told(counts, [], now)).toEqual([
     '3 alertas críticos → /alertas?faixa=critico',
     '5 alertas altos → /alertas?faixa=alto',
-    '2 respostas aguardam segunda pessoa: nada é enviado até lá → /aprovacoes',
+    '2 respostas aguardam aprovação: nada é enviado até lá → /aprovacoes',
     '10 alertas médios → /alertas?faixa=medio',
     '7 CTe com cobrança a conferir → /fretes?de=2026-09&ate=2026-11',
-    '3381 parcelas vencidas sem marca de paga → /vencimentos?mostrar=vencidas',
+    '3381 parcelas vencidas → /vencimentos?mostrar=vencidas',
   ])
   expect(pendingOf(counts, [], now).filter(({ urgent }) => urgent)).toHaveLength(1)
 })

@@ -63,11 +63,19 @@ export function pendingOf(counts: Counts, all: readonly CompanyRow[], now: Date)
     listed('alertasAltos', 'alerta alto', 'alertas altos'),
     listed(
       'aguardamSegunda',
-      'resposta aguarda segunda pessoa: nada é enviado até lá',
-      'respostas aguardam segunda pessoa: nada é enviado até lá',
+      'resposta aguarda aprovação: nada é enviado até lá',
+      'respostas aguardam aprovação: nada é enviado até lá',
     ),
-    listed('mudaramNfe', 'nota mudou depois de conferida ou usada', 'notas mudaram depois de conferidas ou usadas'),
-    listed('mudaramCte', 'CTe mudou depois de conferido ou usado', 'CTe mudaram depois de conferidos ou usados'),
+    listed(
+      'mudaramNfe',
+      'nota cancelada ou corrigida depois de conferida',
+      'notas canceladas ou corrigidas depois de conferidas',
+    ),
+    listed(
+      'mudaramCte',
+      'CTe cancelado ou corrigido depois de conferido',
+      'CTe cancelados ou corrigidos depois de conferidos',
+    ),
     listed(
       'confirmacoesSugeridas',
       'nota com Confirmação sugerida por uma regra',
@@ -97,7 +105,7 @@ export function pendingOf(counts: Counts, all: readonly CompanyRow[], now: Date)
     ),
     listed('alertasMedios', 'alerta médio', 'alertas médios'),
     listed('fretesAConferir', 'CTe com cobrança a conferir', 'CTe com cobrança a conferir'),
-    listed('parcelasVencidas', 'parcela vencida sem marca de paga', 'parcelas vencidas sem marca de paga', {
+    listed('parcelasVencidas', 'parcela vencida', 'parcelas vencidas', {
       news: true,
     }),
     listed('canceladasNfe', 'nota cancelada neste mês', 'notas canceladas neste mês', { news: true }),

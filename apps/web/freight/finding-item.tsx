@@ -43,12 +43,12 @@ export function FindingItem({ finding }: { finding: FreightFinding }) {
       {documentos.length > 0 && <Behind documents={documentos} />}
       {certo && (
         <p className="mt-2 text-muted text-sm">
-          Dito certo por {certo.quem ?? someone}, em {formatInstantDate(certo.quando)} às {formatTime(certo.quando)}.
+          Aceita por {certo.quem ?? someone}, em {formatInstantDate(certo.quando)} às {formatTime(certo.quando)}.
         </p>
       )}
       <div className="mt-3 flex flex-wrap items-center gap-2">
         <Link to={documentAddress(finding)} className={buttonClass({ variant: 'outline', size: 'sm' })}>
-          {may && desacordoAte && !certo ? 'Abrir, ou registrar desacordo' : 'Abrir documento'}
+          {may && desacordoAte && !certo ? 'Registrar desacordo' : 'Abrir CT-e'}
         </Link>
         {may && (
           <Changes by={markFreight} noted={false}>
@@ -56,10 +56,10 @@ export function FindingItem({ finding }: { finding: FreightFinding }) {
               variant="outline"
               size="sm"
               busy={action.isPending}
-              aria-label={certo ? `Reabrir: ${name}` : `Está certo: ${name}`}
+              aria-label={certo ? `Reabrir: ${name}` : `Aceitar cobrança: ${name}`}
               onClick={() => set(!certo)}
             >
-              {certo ? 'Reabrir' : 'Está certo'}
+              {certo ? 'Reabrir' : 'Aceitar cobrança'}
             </Button>
           </Changes>
         )}

@@ -43,7 +43,7 @@ export function FreightPage() {
     <Page
       title="Auditoria de fretes"
       site={productName}
-      subtitle="O que não fecha nos CT-e que as empresas pagam ou recebem, com os documentos por trás de cada achado."
+      subtitle="Cobranças de frete que merecem conferência."
       action={<SheetButton question={question} />}
     >
       <QuestionBar question={question} onChange={change} />
@@ -104,7 +104,7 @@ function QuestionBar({ question, onChange }: BarProps) {
   return (
     <div className="mb-4 grid grid-cols-2 gap-3 lg:grid-cols-4">
       <MonthSelects id="freight" from={from} to={to} max={reportMonthsMax} onChange={onChange} />
-      <Labelled id="freight-code" label="Achado">
+      <Labelled id="freight-code" label="Divergência">
         <Select
           id="freight-code"
           value={code}
@@ -125,7 +125,7 @@ function QuestionBar({ question, onChange }: BarProps) {
           onChange={({ target }) => onChange({ state: target.value === 'certos' ? 'certos' : 'abertos' })}
         >
           <option value="abertos">Em aberto</option>
-          <option value="certos">Ditos certos</option>
+          <option value="certos">Aceitas</option>
         </Select>
       </Labelled>
       <CarrierField key={carrier} carrier={carrier} onChange={onChange} />
@@ -146,7 +146,7 @@ function QuestionBar({ question, onChange }: BarProps) {
 
 function CarrierField({ carrier, onChange }: { carrier: string } & Pick<BarProps, 'onChange'>) {
   return (
-    <Labelled id="freight-carrier" label="Transportadora (Enter)">
+    <Labelled id="freight-carrier" label="Transportadora">
       <Input
         id="freight-carrier"
         type="search"
@@ -251,7 +251,7 @@ function Above({ data: { faltam, somas, total }, question, onChange }: BarProps 
           </Notice>
         </div>
       )}
-      <ul aria-label="Somas por achado" className="mb-2 grid grid-cols-2 gap-2 sm:grid-cols-3 xl:grid-cols-5">
+      <ul aria-label="Somas por divergência" className="mb-2 grid grid-cols-2 gap-2 sm:grid-cols-3 xl:grid-cols-5">
         {somas.map(({ regra, nome, totalDeItens, valorTotal }) => (
           <li key={regra}>
             <button
@@ -271,7 +271,7 @@ function Above({ data: { faltam, somas, total }, question, onChange }: BarProps 
         ))}
       </ul>
       <p role="status" className="py-2 text-muted text-sm tabular-nums">
-        {formatInteger(total.totalDeItens)} CT-e com achados, {formatMoney(total.valorTotal)}. Um CT-e com vários
+        {formatInteger(total.totalDeItens)} CT-e com divergência, {formatMoney(total.valorTotal)}. Um CT-e com vários
         achados conta uma vez.
       </p>
     </>
@@ -287,11 +287,11 @@ function Nothing({ question, isReading }: { question: Question; isReading: boole
         icon={<PackageSearch />}
         title={
           state === 'certos'
-            ? `Nenhum achado dito certo ${isNarrow ? 'com estes filtros' : 'neste período'}`
+            ? `Nenhuma cobrança aceita ${isNarrow ? 'com estes filtros' : 'neste período'}`
             : isNarrow
               ? `Nada com estes filtros neste período${isReading ? ', até agora' : ''}`
               : isReading
-                ? 'Ainda não há achados: a leitura continua'
+                ? 'Nenhuma divergência ainda: a leitura continua'
                 : 'Nada a contestar neste período'
         }
       >

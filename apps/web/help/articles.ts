@@ -54,7 +54,7 @@ export const questions: readonly Article[] = [
     body: [
       'Em Empresas, escolha Nova Empresa, envie o arquivo .pfx ou .p12 do certificado A1 e digite a senha dele. O CNPJ e a razão social vêm do próprio certificado, e a captura começa sozinha.',
       'O certificado da matriz serve a todas as filiais com a mesma raiz de CNPJ (os oito primeiros caracteres). A senha do certificado não fica guardada, e o arquivo nunca é oferecido para baixar.',
-      'Para muitas de uma vez, arraste todos os arquivos para a lista de Empresas, com um arquivo CSV das senhas se houver (uma linha CNPJ;senha para cada um). Cada certificado renova a empresa de que é, ou a cadastra; o servidor continua sem a página aberta, e o sino avisa quando terminar.',
+      'Para muitas de uma vez, arraste todos os arquivos para a lista de Empresas, com um arquivo CSV das senhas se houver (uma linha CNPJ;senha para cada um). Certificado de empresa já cadastrada é renovado; os demais cadastram a empresa; o servidor continua sem a página aberta, e o sino avisa quando terminar.',
     ],
     keywords:
       'cadastrar empresa nova cnpj filial matriz certificado a1 pfx p12 senha varios muitos lote csv planilha escritorio',
@@ -76,7 +76,7 @@ export const questions: readonly Article[] = [
     body: [
       'Sim. Na lista de notas ou de CTe, filtre o que precisa, selecione documentos ou o filtro inteiro e escolha Exportar. Você recebe um ZIP com os XML, os PDF e uma planilha, em pastas por empresa, mês e tipo.',
       'Na planilha os valores são números, as datas são datas e as chaves são texto. De cada vez vão até 100.000 documentos, ou 5.000 quando se levam os PDF. Você pode sair da tela: o arquivo fica um dia no sino.',
-      'Imprimir junta o DANFE ou o DACTE de cada documento escolhido num só PDF, com um marcador para cada um, e abre a impressão do navegador. De cada vez vão até 500. Para levar tudo o que a conta guarda, com PDF de até 50.000 documentos, há “Sair com tudo” em “Minha conta”.',
+      'Imprimir junta o DANFE ou o DACTE de cada documento escolhido num só PDF, com um marcador para cada um, e abre a impressão do navegador. De cada vez vão até 500. Para levar tudo o que a conta guarda, com PDF de até 50.000 documentos, há “Exportar todos os dados” em “Minha conta”.',
     ],
     keywords: 'imprimir impressao papel zip lote baixar download xml pdf planilha excel fechamento mes contador todos',
     link: { to: '/notas-fiscais', words: 'Ir para a lista de notas' },
@@ -362,7 +362,7 @@ export const situations: readonly Article[] = [
     body: [
       'Em 2026 a reforma tributária está em teste: os valores de IBS e CBS nos documentos são informativos, e nada deles se paga nem se aproveita. O fornecedor do regime normal (CRT 3) já os informa; Simples Nacional e MEI estão dispensados em 2026.',
       'Ao abrir um documento, o quadro “IBS, CBS e IS” diz se ele os traz, item por item, e o que não fecha: alíquota diferente da do ano, conta que não dá, código fora da tabela de 08/10/2026. Um código fora da tabela não é um erro: a tabela muda várias vezes por ano.',
-      'Em “IBS e CBS” está o mês: quem informou, os fornecedores do regime normal que não informaram, com um texto pronto para enviar a eles, o que não fecha e as notas de crédito que esperam resposta (evento 211128). Cada número abre os documentos dele, e tudo sai em planilha. Uma nota sem os grupos continua válida.',
+      'Em “IBS e CBS” está o mês: quem informou, os fornecedores do regime normal que não informaram, com um texto pronto para enviar a eles, as divergências e as notas de crédito que esperam resposta (evento 211128). Cada número abre os documentos dele, e tudo sai em planilha. Uma nota sem os grupos continua válida.',
       'A resposta às notas de crédito ainda não é enviada por aqui.',
     ],
     keywords:
@@ -374,8 +374,8 @@ export const situations: readonly Article[] = [
     title: 'O que são os alertas?',
     body: [
       'Cada documento que chega é comparado com o que já está aqui: emitente novo com valor alto, valor fora do comum, o mesmo número duas vezes, nota parecida com outra, nome quase igual ao de um fornecedor conhecido, assinatura que não confere, cancelamento depois de conferida. Cada motivo é uma frase com os números, e “Comparar” põe os dois documentos lado a lado.',
-      '“É conhecido” cala aqueles motivos para o mesmo emitente e a mesma empresa, até o valor e o dia que você disser; falhas de integridade e documentos de teste continuam a aparecer. Nos primeiros trinta dias e trinta documentos de uma empresa, o que depende dos hábitos dela só é mostrado, sem contar.',
-      'Enquanto um alerta grave está em aberto, a Ciência automática daquele documento espera por uma pessoa; três dias antes do fim do prazo o sino avisa. Um alerta não acusa ninguém: é um motivo para olhar antes de pagar.',
+      '“Ignorar este motivo” cria uma exceção para o mesmo emitente e a mesma empresa, até o valor e o dia que você disser; falhas de integridade e documentos de teste continuam a aparecer. Nos primeiros trinta dias e trinta documentos de uma empresa, o que depende dos hábitos dela só é mostrado, sem contar.',
+      'Enquanto um alerta grave está em aberto, a Ciência automática daquela nota fica suspensa; três dias antes do fim do prazo o sino avisa. Um alerta não acusa ninguém: é um motivo para olhar antes de pagar.',
       '“Baixar evidências” junta num ZIP o XML e os eventos do documento e dos comparados, os motivos e a linha do tempo. Nas regras, quem administra testa cada uma nos últimos 90 dias antes de a ligar, e desliga a que quase nunca acerta.',
     ],
     keywords:
@@ -412,7 +412,7 @@ export const situations: readonly Article[] = [
     body: [
       'Em “Auditoria de fretes” está o que não fecha nos CT-e que valem, com os documentos por trás. Cobrado em dobro: um CT-e anterior da mesma transportadora, para o mesmo tomador e entre as mesmas cidades, já cobrou todas as notas de um dos dois; duas viagens que juntas não levam mais do que as notas valem não contam. Tomador trocado: a nota diz em modFrete que o frete é do remetente (0) ou do destinatário (1), e o CT-e cobra de outro. Sem nota: o CT-e não cita nenhuma NF-e, ou nenhuma das que cita foi recebida cinco dias depois dele; um resumo basta.',
       'Acima do usual, pelo valor da carga ou por quilo: mais de 2 vezes a mediana de pelo menos 8 viagens anteriores da mesma empresa entre as mesmas cidades, ou, se são menos, entre as mesmas UF. As viagens são as 50 mais novas. Um frete que em reais não passa da mediana não conta: o mínimo da viagem pesa mais em carga pequena, e peso cubado não é peso. Complementos, anulações e substitutos só são conferidos pelo tomador; redespacho e subcontratação, não.',
-      '“Está certo” tira o achado da lista enquanto ele disser o mesmo, e pode ser desfeito em “Ditos certos”; quem disse fica na auditoria. Nada é enviado sozinho: o painel do CT-e leva ao desacordo, já com o motivo escrito, enquanto cabe um, e uma pessoa lê e envia. “Baixar planilha” faz o XLSX do filtro.',
+      '“Aceitar cobrança” tira a divergência da lista enquanto ele disser o mesmo, e pode ser desfeito em “Aceitas”; quem disse fica na auditoria. Nada é enviado sozinho: o painel do CT-e leva ao desacordo, já com o motivo escrito, enquanto cabe um, e uma pessoa lê e envia. “Baixar planilha” faz o XLSX do filtro.',
     ],
     keywords:
       'frete fretes cte dobro duplicado tomador trocado sem nota modfrete mediana quilo valor da carga trecho acima caro conferir transportadora contestar auditoria',
@@ -422,7 +422,7 @@ export const situations: readonly Article[] = [
     id: 'respostas-por-regra',
     title: 'Posso deixar a Ciência sair sozinha só para alguns fornecedores?',
     body: [
-      'Sim. Em “Respostas por regra”, no menu do usuário, quem administra diz a quais notas a Ciência da Operação vai quando chegam, a quais só depois de alguns dias, e a quais nada vai sem uma pessoa: por empresa, por emitente, por emitente novo, por valor, por alerta, pela operação ou por CFOP. Uma regra também pode sugerir a Confirmação ou preparar o Desconhecimento: a nota ganha uma marca, e uma pessoa envia. A primeira regra que alcança a nota decide; para as que nenhuma alcança vale o botão de cada empresa.',
+      'Sim. Em “Respostas por regra”, no menu do usuário, quem administra diz a quais notas a Ciência da Operação vai quando chegam, a quais só depois de alguns dias, e em quais perguntamos sempre: por empresa, por emitente, por emitente novo, por valor, por alerta, pela operação ou por CFOP. Uma regra também pode sugerir a Confirmação ou preparar o Desconhecimento: a nota ganha uma marca, e uma pessoa envia. A primeira regra que alcança a nota decide; para as que nenhuma alcança vale o botão de cada empresa.',
       '“Testar” mostra o que a regra teria decidido nos últimos 90 dias, sem guardar nem enviar nada. Cada Ciência registrada diz, nos eventos do documento, qual regra a quis e quem a guardou. A resposta final nunca sai sozinha.',
     ],
     keywords: 'regra regras ciencia automatica fornecedor valor sozinha perguntar ordem testar',
@@ -432,7 +432,7 @@ export const situations: readonly Article[] = [
     id: 'segunda-pessoa',
     title: 'Respostas acima de um valor podem precisar de duas pessoas?',
     body: [
-      'Sim. Em “Aguardam segunda pessoa”, quem administra escolhe o valor. A partir dele, a Confirmação, o Desconhecimento, a Operação não Realizada e o desacordo que alguém pede ficam esperando, e nada é enviado até outra pessoa que possa responder pela empresa aprovar. Quem pediu não aprova o próprio pedido, nem o de uma chave de API sua; pode retirá-lo.',
+      'Sim. Em “Aprovações pendentes”, quem administra escolhe o valor. A partir dele, a Confirmação, o Desconhecimento, a Operação não Realizada e o desacordo que alguém pede ficam esperando, e nada é enviado até outra pessoa que possa responder pela empresa aprovar. Quem pediu não aprova o próprio pedido, nem o de uma chave de API sua; pode retirá-lo.',
       'Três dias antes do fim do prazo o sino avisa. Se o valor ou o que uma pessoa pode mudar antes do envio, a resposta volta a esperar. A auditoria e o documento dizem quem pediu e quem aprovou.',
     ],
     keywords: 'aprovar aprovacao segunda pessoa duas pessoas quatro olhos valor alcada limite confirmacao',
@@ -453,14 +453,14 @@ export const situations: readonly Article[] = [
     id: 'sair',
     title: 'Como saio, com tudo ou apagando tudo?',
     body: [
-      `“Sair com tudo”, em “Minha conta”, junta num ZIP o que a conta guarda: cada XML como a SEFAZ o entregou, também os escondidos e os que não conseguimos ler, os eventos, planilhas, a auditoria e as configurações; com PDF se você quiser. Acima de 100.000 arquivos são vários ZIP, que se extraem na mesma pasta. Ficam três dias no sino, e um download cortado continua de onde parou. Dá para pedir três vezes por dia, também ${hasPlans ? 'com o teste ou o plano terminado, e ' : ''}enquanto uma exclusão espera.`,
+      `“Exportar todos os dados”, em “Minha conta”, junta num ZIP o que a conta guarda: cada XML como a SEFAZ o entregou, também os escondidos e os que não conseguimos ler, os eventos, planilhas, a auditoria e as configurações; com PDF se você quiser. Acima de 100.000 arquivos são vários ZIP, que se extraem na mesma pasta. Ficam três dias no sino, e um download cortado continua de onde parou. Dá para pedir três vezes por dia, também ${hasPlans ? 'com o teste ou o plano terminado, e ' : ''}enquanto uma exclusão espera.`,
       'Excluir a conta apaga na hora as chaves privadas dos certificados e encerra as outras sessões; a captura para. Empresas, documentos, eventos, auditoria e o seu cadastro são apagados trinta dias depois, e até lá você desiste em “Minha conta”. A conta é de uma pessoa só, e por isso excluí-la apaga também os dados da pessoa.',
-      'Depois só resta conosco um número sem nome, com as datas e quantas empresas e documentos eram, e as cópias de segurança de quem opera o sistema, até vencerem. O que outra conta com o mesmo CNPJ recebeu é dela, e na SEFAZ os documentos continuam registrados.',
-      'A lei manda a empresa, e não nós, guardar os documentos fiscais por pelo menos cinco anos: por isso, antes de excluir, leve tudo. As chaves privadas nunca saem daqui; o arquivo .pfx continua com você.',
+      'Depois guardamos apenas registros anônimos, com as datas e quantas empresas e documentos eram, e as cópias de segurança de quem opera o sistema, até vencerem. O que outra conta com o mesmo CNPJ recebeu é dela, e na SEFAZ os documentos continuam registrados.',
+      'A lei manda a empresa, e não nós, guardar os documentos fiscais por pelo menos cinco anos: por isso, exporte antes de excluir. As chaves privadas nunca saem daqui; o arquivo .pfx continua com você.',
     ],
     keywords:
       'sair tudo ir embora cancelar exclusao excluir apagar conta portabilidade lgpd backup copia desistir trinta dias levar retencao',
-    link: { to: '/conta#sair-com-tudo', words: 'Sair com tudo' },
+    link: { to: '/conta#sair-com-tudo', words: 'Exportar todos os dados' },
   },
   {
     id: 'integracoes',
@@ -589,7 +589,7 @@ export const words: readonly Article[] = [
     title: 'Vencimentos a pagar',
     body: [
       'Em "Vencimentos" estão as parcelas do grupo de cobrança das notas recebidas, como as notas dizem: por semana, mês ou fornecedor, com as vencidas antes e, por último, as que a nota traz sem data de vencimento. Notas sem esse grupo, resumos e notas canceladas não aparecem.',
-      'A marca de paga é de uma pessoa: uma parcela, várias ou um grupo inteiro de uma vez. O nome e a data ficam nela e na auditoria, e a marca pode ser tirada. Nada é pago aqui, e nenhum pagamento é conferido: por isso tudo o que ninguém marcou conta como aberto, também o que venceu há muito tempo.',
+      'Marcar como paga é só um controle seu: uma parcela, várias ou um grupo inteiro de uma vez. O nome e a data ficam nela e na auditoria, e a marca pode ser tirada. Nada é pago aqui, e nenhum pagamento é conferido: por isso tudo o que ninguém marcou conta como aberto, também o que venceu há muito tempo.',
       'A planilha leva as parcelas do filtro, e "Assinar no calendário" mostra os próximos 60 dias no seu programa de calendário, sem nomes.',
     ],
     keywords: 'parcelas duplicatas boletos pagar pagas vencidas cobranca planilha xlsx ics',

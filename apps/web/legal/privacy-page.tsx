@@ -144,10 +144,10 @@ export function PrivacyPage({ site: { productName, contactEmail, pesquisa, priva
               <p>
                 Em “Minha conta” você exclui a conta: as chaves dos certificados são apagadas na hora, e o resto, com o
                 seu cadastro, em {deletionDays} dias, em que dá para desistir. Isso leva junto os documentos, que a
-                empresa, e não nós, deve guardar por pelo menos cinco anos: antes, no mesmo lugar, “Sair com tudo” junta
-                num arquivo o que a conta guarda, inclusive os seus dados. Fica anotado apenas que uma conta foi
-                excluída, quando e de que tamanho, sem dados de pessoas. Cópias de segurança ainda têm os dados até
-                serem substituídas.
+                empresa, e não nós, deve guardar por pelo menos cinco anos: antes, no mesmo lugar, “Exportar todos os
+                dados” junta num arquivo o que a conta guarda, inclusive os seus dados. Fica anotado apenas que uma
+                conta foi excluída, quando e de que tamanho, sem dados de pessoas. Cópias de segurança ainda têm os
+                dados até serem substituídas.
               </p>
               <p>
                 Se os seus dados estão na nota de uma empresa que usa o {productName}, quem decide é ela: peça a ela, ou

@@ -220,7 +220,7 @@ function Presence({ sheet, at }: { sheet: ReformSheet; at: Place }) {
 
 function Missing({ sheet, at }: { sheet: ReformSheet; at: Place }) {
   return (
-    <Part id="sem-grupos" title="Fornecedores do regime normal sem os grupos">
+    <Part id="sem-grupos" title="Fornecedores do regime normal que não destacaram IBS/CBS">
       <p className="mb-2 text-muted">
         As notas continuam válidas. O texto pronto pede ao fornecedor que informe IBS e CBS nas próximas.
       </p>
@@ -255,10 +255,10 @@ function Missing({ sheet, at }: { sheet: ReformSheet; at: Place }) {
 function Findings({ sheet, at }: { sheet: ReformSheet; at: Place }) {
   const { achados, achadosAoTodo } = sheet
   return (
-    <Part id="achados" title="O que não fecha">
+    <Part id="achados" title="Divergências">
       {achados.length === 0 ? (
         <p className="ledger py-3">
-          {sheet.faltam > 0 ? 'Nada até agora no que foi lido.' : 'Nada do que conferimos nos documentos deste mês.'}
+          {sheet.faltam > 0 ? 'Nenhuma divergência até agora.' : 'Nenhuma divergência neste mês.'}
         </p>
       ) : (
         <>
@@ -268,7 +268,7 @@ function Findings({ sheet, at }: { sheet: ReformSheet; at: Place }) {
                 {kindWords(tipoDFe, documentos)}
               </NumberLink>
             ))}{' '}
-            <span className="text-muted">com achado, as mais novas aqui:</span>
+            <span className="text-muted">com divergência, as mais novas aqui:</span>
           </p>
           <ul className="ledger [&>li]:border-line [&>li]:border-b">
             {achados.map((one) => (

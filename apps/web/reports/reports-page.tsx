@@ -50,7 +50,7 @@ export function ReportsPage() {
     <Page
       title="Relatórios"
       site={productName}
-      subtitle="O que está dentro dos documentos que valem, somado: sem os cancelados, denegados, substituídos, desconhecidos ou não realizados. Devoluções e notas de crédito e débito não são compras."
+      subtitle="Compras, fretes e notas emitidas por fornecedor, produto e imposto."
       {...(query.isPlaceholderData && { waiting: 'Somando…' })}
       action={<SheetButton question={question} />}
     >
@@ -158,7 +158,7 @@ const searchHints = {
 function SearchField({ question, onChange }: BarProps) {
   const { subject, group, search } = question
   return (
-    <Labelled id="report-search" label={`Procurar ${groupName(subject, group)} (Enter)`}>
+    <Labelled id="report-search" label={`Procurar ${groupName(subject, group)}`}>
       <Input
         id="report-search"
         type="search"

@@ -48,7 +48,7 @@ export function SupplierPage() {
     <Page
       title={supplier?.nome ?? 'Fornecedor'}
       site={productName}
-      subtitle={`${raiz.length === 11 ? `CPF ${formatCpf(raiz)}` : `CNPJ de raiz ${formatRoot(raiz)}`}: o que os documentos dizem deste fornecedor, em todos os estabelecimentos.`}
+      subtitle={`${raiz.length === 11 ? `CPF ${formatCpf(raiz)}` : `Raiz do CNPJ ${formatRoot(raiz)}, todas as filiais`}`}
       action={
         <Link to={listAddress(nfe.code, raiz, company)} className={buttonClass({ variant: 'outline' })}>
           Ver todas as notas
@@ -158,13 +158,13 @@ function Summary({ supplier, company }: PartProps) {
             {formatDate(ultimo.emissao)}
           </Link>
         </Line>
-        <Line label="Parcelas sem marca de paga">
+        <Line label="Parcelas em aberto">
           <Link to={dueAddress} className={linkClass}>
             {formatCount(vencimentos.abertas.totalDeItens, 'parcela', 'parcelas')},{' '}
             {formatMoney(vencimentos.abertas.valorTotal)}
           </Link>
         </Line>
-        <Line label="Delas, já venceram">
+        <Line label="Vencidas">
           {vencimentos.vencidas.totalDeItens === 0 ? (
             'nenhuma'
           ) : (
@@ -329,7 +329,7 @@ function Reform({ supplier: { recentes, dozeMeses } }: { supplier: Supplier }) {
   const { dispensados, sem, parciais, completos, comAchados } = recentes.reforma
   const read = dispensados + sem + parciais + completos
   return (
-    <Part title="IBS e CBS" note="O que os documentos destacam. Informativo em 2026: não é dívida nem crédito.">
+    <Part title="IBS e CBS" note="2026 é ano-teste: os valores são informativos, não geram débito nem crédito.">
       <dl>
         <Line label="Documentos lidos, dos últimos">
           {formatInteger(read)} de {formatInteger(recentes.totalDeItens)}
@@ -338,7 +338,7 @@ function Reform({ supplier: { recentes, dozeMeses } }: { supplier: Supplier }) {
         <Line label="Só em alguns itens">{formatInteger(parciais)}</Line>
         <Line label="Sem os grupos">{formatInteger(sem)}</Line>
         <Line label="Sem os grupos, e dispensados deles">{formatInteger(dispensados)}</Line>
-        <Line label="Com algo que não fecha">{formatInteger(comAchados)}</Line>
+        <Line label="Com divergência">{formatInteger(comAchados)}</Line>
         <Line label="Destacado em doze meses">
           IBS {formatMoney(dozeMeses.valorIbs)} · CBS {formatMoney(dozeMeses.valorCbs)}
         </Line>

@@ -20,7 +20,7 @@ import { WorkspaceSettings } from './workspace-settings.tsx'
 export function TeamPage() {
   const mayManage = useMay('administrador')
   return (
-    <Page title="Equipe" site={productName} subtitle="Quem entra neste workspace, e o que cada pessoa pode.">
+    <Page title="Equipe" site={productName} subtitle="Pessoas do escritório e o que cada uma pode fazer.">
       {mayManage ? (
         <Team />
       ) : (

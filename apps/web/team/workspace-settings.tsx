@@ -25,7 +25,7 @@ export function WorkspaceSettings({ name, requiresFactor }: { name: string; requ
         action.mutate({ body: { nome, exigeSegundoFator } })
       }}
     >
-      <Field label="Nome do workspace" required help="É por ele que quem está em mais de um reconhece este.">
+      <Field label="Nome do workspace" required help="Nome que aparece para quem participa de mais de uma conta.">
         {(control) => (
           <Input {...control} value={nome} maxLength={100} onChange={({ target }) => setNome(target.value)} />
         )}

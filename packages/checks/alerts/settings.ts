@@ -8,7 +8,7 @@ export interface Settings {
   groups: readonly (readonly string[])[]
   /** Rules that are switched off. */
   off: readonly string[]
-  /** "É conhecido." */
+  /** "Ignorar este motivo." */
   known: readonly AllowEntry[]
 }
 

@@ -113,7 +113,7 @@ describe('the payer', () => {
     const [finding] = auditFreight(trip(), around({ notes: [note({ modFrete: '0' })] }))
     expect(finding).toMatchObject({
       sentence:
-        'O frete de R$ 300,00 foi cobrado de 11.222.333/0001-81, mas a nota nº 7 diz que é por conta do remetente (modFrete 0), 44.555.666/0001-81.',
+        'O frete de R$ 300,00 foi cobrado de 11.222.333/0001-81, mas na NF-e nº 7 o frete é CIF, por conta do remetente, 44.555.666/0001-81.',
       documents: [chave],
     })
   })

@@ -107,10 +107,10 @@ function wrongPayer(trip: Trip, { notes }: Around): FreightFinding | null {
     if (!note.standing || note.tpNF === '0') continue
     const owes = note.modFrete === '0' ? note.issuer : note.modFrete === '1' ? note.recipient : undefined
     if (owes === undefined || baseOf(owes) === payer) continue
-    const who = note.modFrete === '0' ? 'remetente' : 'destinatário'
+    const terms = note.modFrete === '0' ? 'CIF, por conta do remetente' : 'FOB, por conta do destinatário'
     return {
       code: 'fr-tomador',
-      sentence: `O frete de ${reais(cents(trip.vTPrest))} foi cobrado de ${taxIdText(trip.payer!)}, mas a nota ${numberText(note.chave)} diz que é por conta do ${who} (modFrete ${note.modFrete}), ${taxIdText(owes)}.`,
+      sentence: `O frete de ${reais(cents(trip.vTPrest))} foi cobrado de ${taxIdText(trip.payer!)}, mas na NF-e ${numberText(note.chave)} o frete é ${terms}, ${taxIdText(owes)}.`,
       inputs: { vTPrest: cents(trip.vTPrest), modFrete: note.modFrete!, payer: trip.payer!, owes },
       documents: [note.chave],
     }

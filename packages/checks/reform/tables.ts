@@ -53,7 +53,7 @@ export const rates: readonly Rates[] = [
 
 /** The years that are a test, in which IBS and CBS are no part of vNF; what every screen says beside their values (LC 214/2025, art. 348). */
 export const testYears: ReadonlyMap<string, string> = new Map([
-  ['2026', 'Informativo em 2026: é ano de teste, e estes valores não se pagam nem se aproveitam.'],
+  ['2026', '2026 é ano-teste: os valores são informativos, não geram débito nem crédito.'],
 ])
 
 /** A kind of nota de crédito or de débito; `otherTaxes`: it may have ICMS, IPI, PIS and COFINS too (NT 2025.002, rejection 1001). */

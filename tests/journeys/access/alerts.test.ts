@@ -34,7 +34,7 @@ test('what looks wrong is looked at, handed on, known, found again in the list, 
     name = await textOf(alerts.first().getByRole('heading'))
     await alerts
       .first()
-      .getByRole('button', { name: /^Pôr em análise/ })
+      .getByRole('button', { name: /^Analisar depois/ })
       .click()
     await alerts.filter({ has: page.getByRole('heading', { name, exact: true }) }).waitFor({ state: 'detached' })
   }
@@ -46,14 +46,14 @@ test('what looks wrong is looked at, handed on, known, found again in the list, 
     })
     .first()
   await shown(first)
-  await first.getByRole('button', { name: /^É conhecido/ }).click()
-  const dialog = page.getByRole('dialog', { name: 'É conhecido' })
+  await first.getByRole('button', { name: /^Ignorar este motivo/ }).click()
+  const dialog = page.getByRole('dialog', { name: 'Ignorar este motivo' })
   expect(await dialog.getByText(/^.$/).count()).toBe(0)
   await dialog.getByLabel('Só até o valor de').fill('muito')
-  await dialog.getByRole('button', { name: 'É conhecido' }).click()
+  await dialog.getByRole('button', { name: 'Ignorar' }).click()
   await shown(dialog.getByText('Escreva um valor, como 1.500,00.'))
   await dialog.getByLabel('Só até o valor de').fill('900.000,00')
-  await dialog.getByRole('button', { name: 'É conhecido' }).click()
+  await dialog.getByRole('button', { name: 'Ignorar' }).click()
   await dialog.waitFor({ state: 'detached' })
   await expect.poll(count).toBeLessThan(before)
 
@@ -64,7 +64,7 @@ test('what looks wrong is looked at, handed on, known, found again in the list, 
     .click()
   expect((await evidence).suggestedFilename()).toMatch(/^evidencias-\d.{42}\d\.zip$/)
 
-  await page.getByRole('link', { name: 'Regras e conhecidos' }).click()
+  await page.getByRole('link', { name: 'Configurar alertas' }).click()
   await page.getByRole('button', { name: 'Testar nos últimos 90 dias: Primeiro contato' }).click()
   const trial = page.getByRole('dialog', { name: 'Primeiro contato' })
   await shown(trial.getByText(/^[\d.]+ documentos? avaliados?: a regra (não )?marca/))
@@ -96,5 +96,5 @@ test('what looks wrong is looked at, handed on, known, found again in the list, 
   await rule.getByRole('button', { name: /^Testar/ }).click()
   await shown(rule.getByText(/^Nos últimos 90 dias: \d+ notas; esta regra decidiria \d+ notas, e nada mudaria\.$/))
   await rule.getByRole('button', { name: 'Guardar regra' }).click()
-  await shown(page.getByText('Todas as notas: nada sai sem uma pessoa.'))
+  await shown(page.getByText('Todas as notas: sempre perguntar.'))
 })

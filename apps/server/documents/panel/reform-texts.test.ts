@@ -41,7 +41,9 @@ describe('whether a document has IBS and CBS', () => {
 })
 
 test('values of 2026 are called informative, and of a test before it too', () => {
-  expect(said(note(item(1, taxed())))?.aviso).toMatch(/^Informativo em 2026: .*não se pagam nem se aproveitam/)
+  expect(said(note(item(1, taxed())))?.aviso).toMatch(
+    /^2026 é ano-teste: os valores são informativos, não geram débito nem crédito/,
+  )
   expect(said(note(item(1, taxed()), { issuedAt: '2025-11-10T10:00:00-03:00' }))?.aviso).toMatch(/anterior a 2026/)
 })
 
@@ -92,11 +94,11 @@ describe('an event of the reform', () => {
       'Itens que passaram ao ativo imobilizado.',
       'Item 1: IBS R$ 1,00, CBS R$ 9,00, 2 UN',
       'Item 3: IBS R$ 1,00, CBS R$ 9,00, 2 UN',
-      expect.stringMatching(/^Informativo em 2026/),
+      expect.stringMatching(/^2026 é ano-teste/),
     ])
     // The year of the note counts, not that of its event.
     const later = evento(211130, { detail: group(1), at: '2027-01-05T10:00:00-03:00' })
-    expect(eventText(bytes(later))).toMatch(/Informativo em 2026/)
+    expect(eventText(bytes(later))).toMatch(/2026 é ano-teste/)
     const many = Array.from({ length: 990 }, (_, index) => group(index + 1)).join('')
     expect(text(211130, many)).toMatch(/E mais 970 itens/)
   })
@@ -113,6 +115,6 @@ describe('an event of the reform', () => {
   test('any other event says nothing more than its name, and neither does a broken file', () => {
     expect(eventText(bytes(evento(210200)))).toBeNull()
     expect(eventText(bytes('<a'))).toBeNull()
-    expect(text(112110, '')).toMatch(/paga por inteiro.+\nInformativo em 2026/s)
+    expect(text(112110, '')).toMatch(/paga por inteiro.+\n2026 é ano-teste/s)
   })
 })

@@ -427,7 +427,7 @@ const columns: readonly SpreadsheetColumn<Row>[] = [
   column('Situação', 40, ({ marcadaComoPaga, vencida, vencimento }) => {
     if (marcadaComoPaga)
       return `Marcada como paga por ${marcadaComoPaga.quem ?? someone}, em ${formatBrasiliaDay(new Date(marcadaComoPaga.quando))}`
-    if (vencida) return 'Vencida, sem marca de paga'
+    if (vencida) return 'Vencida, em aberto'
     return vencimento === null ? 'Sem vencimento' : 'A vencer'
   }),
   column('Chave', 46, ({ chave }) => chave),
@@ -445,7 +445,7 @@ async function writeSheet(ctx: WithDatabase, workspaceId: number, filter: Instal
   const lines = [
     'Vencimentos das notas recebidas',
     `${formatCount(count, 'parcela', 'parcelas')}, ${formatMoney(total.valorTotal)}; em ${formatBrasiliaDay(at)}.`,
-    'Como as notas dizem. A marca de paga é de uma pessoa; nenhum pagamento é conferido aqui.',
+    'Parcelas das notas recebidas. Marcar como paga é só um controle seu.',
   ]
   const sheet = startSpreadsheet(lines, columns, at)
   let after: Place | null = null

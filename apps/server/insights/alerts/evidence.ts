@@ -100,7 +100,7 @@ async function readEvents(
 const stateNames: Record<Alert['estado'], string> = {
   nova: 'nova',
   'em-analise': 'em análise',
-  conhecida: 'conhecida',
+  conhecida: 'ignorada',
   confirmada: 'suspeita confirmada',
 }
 
@@ -134,7 +134,7 @@ function textOf(alert: Found, details: Details, made: string): string {
   const reasons = alert.motivos.map(({ regra, nome, frase, comparados, emAprendizado }) =>
     [
       `- ${frase}`,
-      `  Regra ${regra}, ${nome}${emAprendizado ? '; em aprendizado, ainda não conta' : ''}.`,
+      `  Regra ${regra}, ${nome}${emAprendizado ? '; em aprendizado' : ''}.`,
       ...comparados.map(
         ({ chave, valor }) => `  Comparado com ${chave}${valor === null ? '' : `, ${formatMoney(valor)}`}`,
       ),

@@ -100,7 +100,7 @@ export async function setState(
   return changed.length
 }
 
-const stateNames = { 'em-analise': 'em análise', conhecida: 'conhecida', confirmada: 'suspeita confirmada' }
+const stateNames = { 'em-analise': 'em análise', conhecida: 'ignorada', confirmada: 'suspeita confirmada' }
 
 type Pair = Pick<Stated, 'companyBase' | 'issuerBase'>
 
@@ -117,7 +117,7 @@ async function silence(
     if (meant.length === 0)
       throw new AppError(
         'conflict',
-        `O alerta do documento ${one.chave} não tem motivo que possa ficar conhecido: integridade quebrada e documento de teste são sempre mostrados. Nada foi alterado.`,
+        `O alerta do documento ${one.chave} não tem motivo que se possa ignorar: integridade quebrada e documento de teste são sempre mostrados. Nada foi alterado.`,
       )
     if (ceiling !== undefined && one.amount > BigInt(ceiling))
       throw new AppError(
@@ -183,7 +183,7 @@ export async function removeKnown({ db }: WithDatabase, session: Session, id: bi
   const { rows } = await sql<Pair & { rule: string; documentId: bigint }>`
     delete from alert_known where workspace_id = ${workspaceId} and id = ${id ?? 0n}
     returning rule, document_id as "documentId", company_base as "companyBase", issuer_base as "issuerBase"`.execute(db)
-  if (rows.length === 0) throw new AppError('not-found', 'Este conhecido não existe mais. Nada foi alterado.')
+  if (rows.length === 0) throw new AppError('not-found', 'Esta exceção não existe mais. Nada foi alterado.')
   const [{ rule, issuerBase, documentId }] = rows as [(typeof rows)[number]]
   // Reopens the alert of the statement when nothing else about it is known.
   await sql`
@@ -192,7 +192,7 @@ export async function removeKnown({ db }: WithDatabase, session: Session, id: bi
        and not exists (select from alert_known k
                         where k.workspace_id = ${workspaceId} and k.document_id = ${documentId})`.execute(db)
   await showVerdicts({ db }, workspaceId, [documentId], { again: await findPairs(db, workspaceId, rows) })
-  await recordAudit({ db }, session, 'alerta', `Apagou o conhecido da regra ${rule} para o emitente ${issuerBase}.`)
+  await recordAudit({ db }, session, 'alerta', `Apagou a exceção da regra ${rule} para o emitente ${issuerBase}.`)
 }
 
 const families = {

@@ -111,7 +111,7 @@ test('payments have an address of their own, with what falls due and is not mark
   expect(text.match(/SUMMARY:.*/g)).toEqual(
     Array(2).fill(expect.stringMatching(/^SUMMARY:Vencimentos: 1 parcela\\, R\$\s1\.000\\,50$/)),
   )
-  expect(text).toContain('DESCRIPTION:1 parcela de 1 fornecedor\\, sem marca de paga.')
+  expect(text).toContain('DESCRIPTION:1 parcela de 1 fornecedor\\, em aberto.')
   expect(text).toContain('X-WR-CALNAME:Vencimentos a pagar')
   expect(text).not.toMatch(/SOL|PAPELARIA/)
   expect(await fetched(deadlines)).toContain('Ciência')

@@ -141,7 +141,7 @@ async function readPaymentEvents(
       uid: `${day}-vencimentos-${workspacePublicId}@vigia-fiscal`,
       day,
       summary: `Vencimentos: ${parcels}, ${formatMoney(value)}`,
-      description: `${parcels} de ${formatCount(suppliers, 'fornecedor', 'fornecedores')}, sem marca de paga.`,
+      description: `${parcels} de ${formatCount(suppliers, 'fornecedor', 'fornecedores')}, em aberto.`,
       url: `${ctx.config.publicUrl}/vencimentos`,
     }
   })

@@ -133,7 +133,7 @@ describe('a bill', () => {
       nome: 'Tomador trocado',
       valor: 300,
       frase:
-        'O frete de R$ 300,00 foi cobrado de 44.555.666/0001-81, mas a nota nº 1 diz que é por conta do remetente (modFrete 0), 11.222.333/0001-81.',
+        'O frete de R$ 300,00 foi cobrado de 44.555.666/0001-81, mas na NF-e nº 1 o frete é CIF, por conta do remetente, 11.222.333/0001-81.',
       documentos: [{ tipoDFe: 0, numero: 1, valor: 5000 }],
       certo: null,
       desacordoAte: expect.any(String),
@@ -263,9 +263,9 @@ test('what a person found right is told no more, until it is reopened or says so
   expect(codes(await list())).toContain('fr-dobro 3')
   const audit = await inside((db) => db.selectFrom('audit').select('description').orderBy('id').execute())
   expect(audit.map(({ description }) => description)).toEqual([
-    `Disse que está certo o achado de frete Cobrado em dobro do CT-e ${cteChaveOf({ number: 3, issuer: carrier })}.`,
-    `Disse que está certo o achado de frete Sem nota do CT-e ${cteChaveOf({ number: 1, issuer: carrier })}.`,
-    `Reabriu o achado de frete Sem nota do CT-e ${cteChaveOf({ number: 1, issuer: carrier })}.`,
+    `Aceitou a divergência de frete Cobrado em dobro do CT-e ${cteChaveOf({ number: 3, issuer: carrier })}.`,
+    `Aceitou a divergência de frete Sem nota do CT-e ${cteChaveOf({ number: 1, issuer: carrier })}.`,
+    `Reabriu a divergência de frete Sem nota do CT-e ${cteChaveOf({ number: 1, issuer: carrier })}.`,
   ])
   await expect(mark({ ...found[0]!, regra: 'fr-quilo' }, true)).rejects.toThrow('não existe mais')
 })

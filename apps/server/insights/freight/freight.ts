@@ -234,7 +234,7 @@ export async function markFinding(
     { db },
     session,
     'alerta',
-    isRight ? `Disse que está certo o achado de frete ${what}.` : `Reabriu o achado de frete ${what}.`,
+    isRight ? `Aceitou a divergência de frete ${what}.` : `Reabriu a divergência de frete ${what}.`,
   )
   return true
 }

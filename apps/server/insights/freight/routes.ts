@@ -43,7 +43,7 @@ export const freightRoutes = [
     const { idDFe, regra, certo, frase } = body
     const finding = { id: ctx.ids.decode(session.workspaceId, idDFe) ?? 0n, code: regra, sentence: frase }
     const changed = await inWorkspace(ctx, session.workspaceId, (ctx) => markFinding(ctx, session, finding, certo))
-    return { data: { alterados: Number(changed) }, message: certo ? 'Marcado como certo.' : 'Reaberto.' }
+    return { data: { alterados: Number(changed) }, message: certo ? 'Cobrança aceita.' : 'Divergência reaberta.' }
   }),
 ]
 

@@ -23,7 +23,7 @@ export async function makeSheet(
   const { valorTotal } = question.code ? somas.find(({ regra }) => regra === question.code)! : total
   const only = question.code === undefined ? '' : `, ${freightNames[question.code]}`
   const lines = [
-    `Auditoria de fretes${question.state === 'certos' ? ': ditos certos' : ''}`,
+    `Auditoria de fretes${question.state === 'certos' ? ': aceitas' : ''}`,
     `${about}, ${periodText(question)}${only}${question.carrier === '' ? '' : `, com “${question.carrier}”`}`,
     `CT-e ${formatMoney(valorTotal)}, cada um uma vez. Até ${freightMax.sheet.toLocaleString('pt-BR')} linhas.`,
     ...(waiting > 0
@@ -52,10 +52,10 @@ const columns: readonly SpreadsheetColumn<FreightFinding>[] = [
   column('Empresa', 40, ({ empresa }) => empresa),
   column('CNPJ da empresa', 18, ({ cnpjEmpresa }) => cnpjEmpresa),
   column('Valor do CT-e', 16, ({ valor }) => valor.toFixed(2), 'money'),
-  column('Achado', 32, ({ nome }) => nome),
-  column('O que não fecha', 90, ({ frase }) => frase),
+  column('Divergência', 32, ({ nome }) => nome),
+  column('Descrição', 90, ({ frase }) => frase),
   column('Documentos', 48, ({ documentos }) => documentos.map(({ chave }) => chave).join(' ')),
-  column('Dito certo por', 32, ({ certo }) =>
+  column('Aceita por', 32, ({ certo }) =>
     certo ? `${certo.quem ?? 'alguém que não tem mais conta'}, ${formatInstantDate(certo.quando)}` : '',
   ),
   column('Chave', 48, ({ chave }) => chave),

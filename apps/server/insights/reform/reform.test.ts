@@ -49,7 +49,7 @@ test('a month: what suppliers informed, by supplier, CFOP and NCM, and who did n
   )
   const sheet = await read()
   expect(getReformSheet.data.parse(sheet)).toEqual(sheet)
-  expect(sheet.aviso).toMatch(/^Informativo em 2026/)
+  expect(sheet.aviso).toMatch(/^2026 é ano-teste/)
   expect(sheet.total).toEqual([{ tipoDFe: 0, documentos: 5, valor: 100, ibs: 0.04, cbs: 0.36, is: 0 }])
   expect(sheet.fornecedores).toEqual([
     {

@@ -66,7 +66,7 @@ function rowsOf(sheet: ReformSheet): Row[] {
     ...part('Destacado por NCM', sheet.ncms),
     ...part('Por cClassTrib', sheet.classificacoes),
     ...part('Sem grupos por fornecedor', sheet.semGrupos, 'Regime normal sem IBS e CBS'),
-    ...sheet.achados.flatMap((row) => row.achados.map(({ frase }) => ({ ...row, part: 'Achado', text: frase }))),
+    ...sheet.achados.flatMap((row) => row.achados.map(({ frase }) => ({ ...row, part: 'Divergência', text: frase }))),
     ...sheet.creditos.map((row) => ({
       ...row,
       part: 'Nota de crédito',

@@ -18,7 +18,7 @@ export const deletionMails: Readonly<Record<string, MailKind>> = {
       paragraphs: [
         `Alguém que sabe a senha da conta, ou quem administra o sistema a pedido, pediu que ela seja excluída. Em ${when}, no horário de Brasília, são apagados para sempre as empresas, os documentos guardados, a auditoria e o seu cadastro.`,
         'As chaves privadas dos certificados digitais já foram apagadas, e nada mais é consultado na SEFAZ com eles.',
-        'A lei manda guardar os documentos fiscais por pelo menos cinco anos: se você ainda não os levou, entre antes desse dia e, em “Minha conta”, escolha “Sair com tudo”.',
+        'A lei manda guardar os documentos fiscais por pelo menos cinco anos: se você ainda não os levou, entre antes desse dia e, em “Minha conta”, escolha “Exportar todos os dados”.',
         'Se você mudou de ideia, ou se não foi você, entre, abra “Minha conta” e escolha “Manter a conta”. Se não foi você, troque também a senha. Depois, envie os certificados de novo para a captura continuar.',
       ],
       button: { label: 'Abrir a minha conta', url: `${publicUrl}/conta#excluir` },

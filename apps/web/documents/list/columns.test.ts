@@ -58,7 +58,7 @@ test('what a document has of IBS and CBS is said in a few words', () => {
   const text = columns.find(({ id }) => id === 'reforma')!.text!
   const say = (reforma: DocumentRow['reforma']) => text({ reforma } as DocumentRow)?.replace(/\u00a0/g, ' ')
   expect(say({ presenca: 'com', ibs: 1.5, cbs: 13.5, achados: false })).toBe('R$ 1,50 · R$ 13,50')
-  expect(say({ presenca: 'sem', ibs: null, cbs: null, achados: true })).toBe('sem · com achado')
+  expect(say({ presenca: 'sem', ibs: null, cbs: null, achados: true })).toBe('sem · com divergência')
   expect(say({ presenca: 'dispensado', ibs: null, cbs: null, achados: false })).toBe('dispensado')
   expect(say(null)).toBeUndefined()
 })

@@ -57,7 +57,7 @@ function reformText({ reforma }: DocumentRow): string | null {
   if (!reforma) return null
   const { presenca, ibs, cbs, achados } = reforma
   const text = ibs === null && cbs === null ? presenca : `${formatMoney(ibs)} · ${formatMoney(cbs)}`
-  return achados ? `${text} · com achado` : text
+  return achados ? `${text} · com divergência` : text
 }
 
 /** The narrowest table that has all columns of the specification; a window of 768 pixels has it. */

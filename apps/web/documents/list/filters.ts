@@ -73,7 +73,7 @@ export const reformChoices: readonly { code: (typeof reformFilters)[number]; lab
   { code: 'parcial', label: 'IBS/CBS em parte' },
   { code: 'sem', label: 'Sem IBS/CBS, regime normal' },
   { code: 'dispensado', label: 'Sem IBS/CBS, dispensado' },
-  { code: 'achados', label: 'Com achado de IBS/CBS' },
+  { code: 'achados', label: 'Com divergência de IBS/CBS' },
 ]
 
 /** The choice with that name; empty if there is none. */

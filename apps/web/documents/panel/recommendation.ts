@@ -63,7 +63,7 @@ export function recommend({ kind, document, missing, ofIssuer }: Circumstances):
   if (aguardaSegunda) {
     const by = aguardaSegunda.quem === null ? '' : ` a pedido de ${aguardaSegunda.quem}`
     const read = prazo?.para === 'ciencia' && !document.notaCompleta
-    const text = `Nada foi enviado${by}: outra pessoa que possa responder por esta empresa aprova ou recusa, em “Aguardam segunda pessoa”.${read ? ' A Ciência não espera por ninguém, e traz o XML para quem aprova ler.' : ''}`
+    const text = `Nada foi enviado${by}: outra pessoa que possa responder por esta empresa aprova ou recusa, em “Aprovações pendentes”.${read ? ' A Ciência não espera por ninguém, e traz o XML para quem aprova ler.' : ''}`
     const acknowledge: Action[] = read
       ? [{ does: 'answer', code: ciencia, label: 'Dar Ciência para receber o XML', primary: false }]
       : []

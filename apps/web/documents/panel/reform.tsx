@@ -30,7 +30,10 @@ export function PanelReform({ reform }: { reform: Reform }) {
         <p className="pt-1 text-muted text-sm">O documento completo, quando chegar, diz se os informa.</p>
       )}
       {reform.achados.length > 0 && (
-        <ul aria-label="Achados de IBS e CBS" className="grid gap-1 pt-2 [&>li]:border-warning-line [&>li]:border-l-2">
+        <ul
+          aria-label="Divergências de IBS/CBS"
+          className="grid gap-1 pt-2 [&>li]:border-warning-line [&>li]:border-l-2"
+        >
           {reform.achados.map(({ frase }) => (
             <li key={frase} className="break-words pl-2">
               {frase}

@@ -44,7 +44,7 @@ export function CheckedLine({ row }: { row: DocumentRow }) {
       <span>
         {conferidaPor
           ? `Conferida por ${conferidaPor.nome ?? someone}, em ${moment(conferidaPor.quando)}.`
-          : 'Ninguém a marcou como conferida.'}
+          : 'Não conferida.'}
       </span>
       {conferidaPor
         ? may && (
@@ -74,9 +74,7 @@ function DoneMarks({ row }: { row: DocumentRow }) {
         return (
           <li key={marca} className="flex flex-wrap items-center justify-between gap-2 text-muted text-sm">
             <span>
-              {by
-                ? `${name} por ${by.nome ?? someone}, em ${moment(by.quando)}.`
-                : `Ninguém a marcou como ${name.toLowerCase()}.`}
+              {by ? `${name} por ${by.nome ?? someone}, em ${moment(by.quando)}.` : `Não ${name.toLowerCase()}.`}
             </span>
             {may && (
               <Button

@@ -34,7 +34,7 @@ const screens: readonly (readonly [label: string, to: string, words: string])[] 
   ['Alertas', '/alertas', 'suspeitas fraude duplicada notas suspeitas'],
   ['Regras dos alertas', '/alertas/regras', 'conhecidos precisao ligar desligar'],
   ['Respostas por regra', '/respostas', 'ciencia automatica regras manifestacao'],
-  ['Aguardam segunda pessoa', '/aprovacoes', 'aprovar aprovacao duas pessoas quatro olhos valor liberar envio retidas'],
+  ['Aprovações pendentes', '/aprovacoes', 'aprovar aprovacao duas pessoas quatro olhos valor liberar envio retidas'],
   ['IBS e CBS', '/reforma', 'reforma tributaria imposto seletivo is cclasstrib'],
   ['Prazos', '/prazos', 'agenda calendario respostas'],
   ['Vencimentos a pagar', '/vencimentos', 'parcelas duplicatas boletos pagar pagas fornecedores'],

@@ -17,8 +17,8 @@ interface MonthSelectsProps {
 export function MonthSelects({ id, max, onChange, ...period }: MonthSelectsProps) {
   const months = monthChoices(new Date())
   const ends = [
-    ['from', 'Do mês'],
-    ['to', `Até o mês (${max} no máximo)`],
+    ['from', 'De'],
+    ['to', 'Até'],
   ] as const
   return ends.map(([end, label]) => (
     <Labelled key={end} id={`${id}-${end}`} label={label}>

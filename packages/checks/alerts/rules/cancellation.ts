@@ -50,7 +50,7 @@ export const cancellationRules: Rule[] = [
   },
   {
     id: 'S38',
-    name: 'Cancela por hábito',
+    name: 'Cancela com frequência',
     family: 'cancellation',
     weight: 0.25,
     of: 'any',

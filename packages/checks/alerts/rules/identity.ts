@@ -140,7 +140,7 @@ export const identityRules: Rule[] = [
   },
   {
     id: 'S20',
-    name: 'Endereçada ao estabelecimento errado',
+    name: 'Nota para a filial errada',
     family: 'identity',
     families: [nfe.id],
     weight: 0.35,
@@ -168,7 +168,7 @@ export const identityRules: Rule[] = [
   },
   {
     id: 'S32',
-    name: 'Terceiro novo no autXML',
+    name: 'Novo autorizado a baixar o XML',
     family: 'identity',
     weight: 0.1,
     of: 'purchase',
@@ -188,7 +188,7 @@ export const identityRules: Rule[] = [
   },
   {
     id: 'S46',
-    name: 'Campanha contra várias empresas',
+    name: 'Mesmo emitente contra várias empresas',
     family: 'identity',
     weight: 0.6,
     of: 'purchase',
@@ -210,7 +210,7 @@ export const identityRules: Rule[] = [
       return {
         inputs: { companies: most.length, days: 7, issuerBase: baseOf(issuerBase) },
         compared: most.filter((one) => one !== own).map(({ chave }) => chave),
-        sentence: `O mesmo emitente, novo para todas, enviou documentos a ${most.length} empresas suas em 7 dias.`,
+        sentence: `Emitente desconhecido emitiu contra ${most.length} das suas empresas em 7 dias.`,
       }
     },
   },

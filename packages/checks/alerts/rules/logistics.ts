@@ -113,8 +113,8 @@ export const logisticsRules: Rule[] = [
         compared: [note.chave],
         sentence:
           note.modFrete === '0'
-            ? `O frete de ${reais(value)} foi cobrado da sua empresa, mas a nota ${numberText(note.chave)} diz que é por conta do remetente.`
-            : `O frete de ${reais(value)} foi cobrado da sua empresa, mas a sua nota ${numberText(note.chave)} diz que é por conta do destinatário.`,
+            ? `O frete de ${reais(value)} foi cobrado da sua empresa, mas na NF-e ${numberText(note.chave)} o frete é CIF, por conta do remetente.`
+            : `O frete de ${reais(value)} foi cobrado da sua empresa, mas na sua NF-e ${numberText(note.chave)} o frete é FOB, por conta do destinatário.`,
       }
     },
   },

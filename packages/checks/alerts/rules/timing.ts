@@ -25,7 +25,7 @@ const numberOf = (chave: string) => chaveParts(chave).numero
 export const timingRules: Rule[] = [
   {
     id: 'S06',
-    name: 'Rajada de documentos',
+    name: 'Muitas notas em sequência',
     family: 'timing',
     weight: 0.3,
     of: 'purchase',
@@ -72,7 +72,7 @@ export const timingRules: Rule[] = [
   },
   {
     id: 'S12',
-    name: 'Numeração cativa',
+    name: 'Numeração só para você',
     family: 'timing',
     weight: 0.3,
     of: 'purchase',
