@@ -36,7 +36,14 @@ type Sent = { service: Service; chave: string; tpEvento: number; nSeqEvento: num
   sendings: { at: string; cStat: number }[]
 }
 /** An event as the product keeps it; `document` is its key without the number. */
-type Outgoing = { document: string; sequence: number; state: string; cStat: number | null; protocol: string | null }
+type Outgoing = {
+  document: string
+  sequence: number
+  state: string
+  message: string
+  cStat: number | null
+  protocol: string | null
+}
 type Asked = { key: string; accepted: boolean }
 
 /** Runs a role of the product in this process until the parent ends it; without an order it ends at once. */
@@ -322,12 +329,12 @@ async function runChaos(): Promise<void> {
         .filter(({ line, last, missing }) => Number(last) !== (highest.get(line) ?? 0) || missing > 0)
         .map(({ line, last, missing }) => `${line} is at ${last} of ${highest.get(line)}, ${missing} missing`),
       ...unread.map(({ nsu }) => `NSU ${nsu} is not read`),
-      ...open.map(({ document, state }) => `${document} is ${state}`),
+      ...open.map(({ document, state, message }) => `${document} is ${state}: ${message}`),
     ]
   }
 
   function readOutgoing(): Promise<Outgoing[]> {
-    return query(`select ${service('type')} || ' ' || cnpj || ' ' || chave || ' ' || tp_evento as document, sequence, state,
+    return query(`select ${service('type')} || ' ' || cnpj || ' ' || chave || ' ' || tp_evento as document, sequence, state, message,
                          c_stat as "cStat", protocol from outgoing_event`)
   }
 

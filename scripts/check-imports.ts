@@ -59,12 +59,12 @@ const tablesOfFloors: Record<string, string> = {
     contact_message calendar_feed`,
   companies:
     'company company_family company_logo workspace_key certificate certificate_use certificate_batch certificate_file',
-  sefaz: 'circuit clock_skew capture_call capture_refusal',
+  sefaz: 'circuit clock_skew capture_call',
   documents: `receipt issuer_certificate supplier document document_event count_month document_export export_part saved_view
     first_view document_remark document_reliance change_position document_change document_facts
     document_cite content_sum document_words product product_sum installment
     freight_finding`,
-  capture: 'capture_line capture_subscription capture_gap',
+  capture: 'capture_line capture_subscription capture_refusal capture_gap',
   events: 'outgoing_event manifestation_text answer_rule answer_setting',
   insights: `alert alert_verdict alert_known alert_setting alert_news alert_test partner partner_contact company_month
     freight_mark`,

@@ -1,14 +1,17 @@
 import { cnpjBase } from '@vigia/dfe/cnpj'
 import { families } from '@vigia/dfe/families/all'
+import { familyById } from '@vigia/dfe/families/lookup'
 import { type RawBuilder, sql } from 'kysely'
 import { requireCapture } from '../accounts/plans.ts'
 import { type Company, requireActive } from '../companies/companies.ts'
 import type { WithConfig, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace, inCapture, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
-import type { ServiceCode } from '../platform/service.ts'
+import { fromNow } from '../platform/jobs/claim.ts'
+import type { Service, ServiceCode } from '../platform/service.ts'
 import { hasCertificates } from './certificate.ts'
 import { noCertificate } from './decide.ts'
+import { noteWaitMs } from './gaps/notes.ts'
 import { awake, lockLines, setAutomatic } from './subscriptions.ts'
 
 export async function isProved(ctx: WithDatabase, workspaceId: number): Promise<boolean> {
@@ -174,4 +177,17 @@ export async function requestSync(ctx: WithConfig, workspaceId: number, companyI
     // In the order in which people read them: rows come back as they lie on the disk.
     return requests.toSorted((a, b) => a.service - b.service)
   })
+}
+
+/** Brings the next query for a CNPJ forward as far as the rules allow, because a registered event releases a document there. */
+export async function askSoon(ctx: WithConfig, service: Service, cnpj: string): Promise<void> {
+  const family = familyById(service)
+  const waitMs = noteWaitMs(family, ctx.config)
+  await inCapture(ctx, ({ db }) =>
+    sql`
+      update capture_line
+         set next_at = case when next_at is not null then least(next_at, greatest(now(), allowed_at)) end,
+             gap_at = ${waitMs === null ? sql`gap_at` : sql`least(gap_at, ${fromNow(waitMs)})`}
+       where service = ${family.code} and cnpj = ${cnpj}`.execute(db),
+  )
 }

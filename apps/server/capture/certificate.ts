@@ -1,23 +1,41 @@
 import { sql } from 'kysely'
+import { listCertificates } from '../companies/certificates.ts'
 import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
-import { inCapture } from '../platform/database.ts'
+import { enterWorkspace, inCapture } from '../platform/database.ts'
+import { fromNow } from '../platform/jobs/claim.ts'
 import { serviceOf } from '../platform/service.ts'
 import { type OpenedCertificate, UnreadableCertificate } from '../platform/signer/signer.ts'
-import {
-  type CertificateCandidate,
-  type Choice,
-  forgetTry,
-  noteTry,
-  rankCertificates,
-  type Subscription,
-} from '../sefaz/certificate-choice.ts'
 import type { CaptureLine } from './lease.ts'
 import type { CertificateChange } from './situation.ts'
 import { sources } from './sources.ts'
 
-/** The company and the certificate with which a query is sent. */
+/** The company and the certificate with which the authority is asked. */
+interface Choice {
+  workspaceId: number
+  companyId: number
+  /** The certificate is proved: by its chain, or by a response of the authority. */
+  proved: boolean
+  uf: number
+  certificateId: number
+  /** The line has a recorded refusal of it, or of another certificate of its company; a response clears it. */
+  doubted: boolean
+}
+
+/** A choice whose certificate is open: with it a query is sent. */
 export interface Holder extends Choice {
   certificate: OpenedCertificate
+}
+
+/** A certificate that a query for the line may show. */
+interface Candidate extends Choice {
+  refusedLately: boolean
+  validTo: Date
+  /** When a query with it last got no response. */
+  triedAt: Date | null
+  /** Whether `triedAt` is within the last day. */
+  triedLately: boolean
+  /** Milliseconds until it may be used again; 0 or less: now. */
+  restsMs: number
 }
 
 type Purpose = 'Consultar documentos' | 'Buscar documentos que faltam' | 'Conferir o acesso'
@@ -45,15 +63,58 @@ export async function findCertificate(
   }
 }
 
-/** Every valid certificate of a workspace whose plan lasts, best first. `ctx.db` is a transaction of the capture. */
-async function listCandidates(
-  { db }: WithDatabase,
-  line: Pick<CaptureLine, 'id' | 'cnpj'>,
-): Promise<CertificateCandidate[]> {
-  const { rows } = await sql<Subscription>`
+/**
+ * Every valid certificate of the companies that receive what a line brings, best first. Unproved ones come first, because a response proves them; then the one
+ * whose last query without a response is longest ago; then the one that is valid longest. Those that got no response or were refused within
+ * a day come after those that were not. When an unproved one got no response within a day, all unproved ones come after all proved ones:
+ * each may cost the line an hour, and anybody may upload many. `ctx.db` is a transaction of the capture.
+ */
+async function listCandidates({ db }: WithDatabase, line: Pick<CaptureLine, 'id' | 'cnpj'>): Promise<Candidate[]> {
+  const { rows: subscriptions } = await sql<
+    Pick<Choice, 'workspaceId' | 'companyId' | 'proved'> & { refused: boolean }
+  >`
     select workspace_id as "workspaceId", company_id as "companyId", proved_at is not null as proved, refused is not null as refused
       from capture_subscription where line_id = ${line.id} and not paused`.execute(db)
-  return rankCertificates({ db }, line, rows)
+  const { rows: tries } = await sql<
+    Pick<Candidate, 'workspaceId' | 'certificateId' | 'triedAt' | 'triedLately' | 'restsMs'>
+  >`
+    select workspace_id as "workspaceId", certificate_id as "certificateId", at as "triedAt", at > now() - interval '1 day' as "triedLately",
+           (extract(epoch from rests_until - now()) * 1000)::float8 as "restsMs"
+      from capture_refusal where line_id = ${line.id}`.execute(db)
+  const found: Candidate[] = []
+  for (const { refused, ...subscription } of subscriptions) {
+    const { workspaceId, companyId } = subscription
+    await enterWorkspace({ db }, workspaceId)
+    const { rows } = await sql<{ uf: number }>`
+      select uf from company where workspace_id = ${workspaceId} and id = ${companyId}`.execute(db)
+    const { uf } = rows[0]!
+    for (const { id, validTo, refusedLately } of await listCertificates({ db }, workspaceId, line.cnpj)) {
+      const tried = tries.find((row) => row.workspaceId === workspaceId && row.certificateId === id)
+      const { triedAt = null, triedLately = false, restsMs = 0 } = tried ?? {}
+      const doubted = refused || tried !== undefined
+      found.push({
+        ...subscription,
+        uf,
+        doubted,
+        certificateId: id,
+        validTo,
+        refusedLately,
+        triedAt,
+        triedLately,
+        restsMs,
+      })
+    }
+  }
+  const strangerFailed = found.some(({ proved, triedLately }) => !proved && triedLately)
+  const rank = ({ proved, triedLately, refusedLately }: Candidate) =>
+    strangerFailed && !proved ? 2 : Number(triedLately || refusedLately)
+  return found.sort(
+    (a, b) =>
+      rank(a) - rank(b) ||
+      Number(a.proved) - Number(b.proved) ||
+      (a.triedAt?.getTime() ?? 0) - (b.triedAt?.getTime() ?? 0) ||
+      b.validTo.getTime() - a.validTo.getTime(),
+  )
 }
 
 export async function hasCertificates(ctx: WithDatabase, line: Pick<CaptureLine, 'id' | 'cnpj'>): Promise<boolean> {
@@ -73,33 +134,33 @@ export async function listRests(
 
 /** Writes what an answer said of the certificate that was shown. `ctx.db` is a transaction of the capture that holds the line. */
 export async function noteCertificate(
-  ctx: WithConfig,
-  line: Pick<CaptureLine, 'id'>,
-  holder: Choice,
-  change: CertificateChange,
-): Promise<void> {
-  if (change.kind === 'proved') {
-    await noteOf(ctx, line, holder, sql`proved_at = coalesce(proved_at, now()), refused = null, last_failure = null`)
-    await forgetTry(ctx, line, holder)
-  } else if (change.kind === 'refused') {
-    const { restMs, why, isSilent } = change
-    await noteTry(ctx, line, holder, restMs)
-    await noteOf(ctx, line, holder, isSilent ? sql`refused = ${why}, last_failure = ${why}` : sql`refused = ${why}`)
-  } else {
-    if (change.isTried) await noteTry(ctx, line, holder, 0)
-    if (change.why !== null) await noteOf(ctx, line, holder, sql`last_failure = ${change.why}`)
-  }
-}
-
-async function noteOf(
   { db }: WithDatabase,
   line: Pick<CaptureLine, 'id'>,
-  { workspaceId, companyId }: Pick<Choice, 'workspaceId' | 'companyId'>,
-  change: ReturnType<typeof sql>,
+  { workspaceId, companyId, certificateId }: Pick<Choice, 'workspaceId' | 'companyId' | 'certificateId'>,
+  change: CertificateChange,
 ): Promise<void> {
-  await sql`
-    update capture_subscription set ${change}
-     where line_id = ${line.id} and workspace_id = ${workspaceId} and company_id = ${companyId}`.execute(db)
+  const noteOf = (columns: ReturnType<typeof sql>) =>
+    sql`
+      update capture_subscription set ${columns}
+       where line_id = ${line.id} and workspace_id = ${workspaceId} and company_id = ${companyId}`.execute(db)
+  if (change.kind === 'proved') {
+    await noteOf(sql`proved_at = coalesce(proved_at, now()), refused = null, last_failure = null`)
+    await sql`
+      delete from capture_refusal
+       where line_id = ${line.id} and workspace_id = ${workspaceId} and certificate_id = ${certificateId}`.execute(db)
+    return
+  }
+  // Others go before it, and it is not shown again before it has rested.
+  if (change.kind === 'refused' || change.isTried)
+    await sql`
+      insert into capture_refusal (line_id, workspace_id, certificate_id, rests_until)
+      values (${line.id}, ${workspaceId}, ${certificateId}, ${fromNow(change.kind === 'refused' ? change.restMs : 0)})
+      on conflict (line_id, workspace_id, certificate_id) do update
+      set at = now(), rests_until = excluded.rests_until`.execute(db)
+  const { why } = change
+  if (change.kind === 'refused')
+    await noteOf(change.isSilent ? sql`refused = ${why}, last_failure = ${why}` : sql`refused = ${why}`)
+  else if (why !== null) await noteOf(sql`last_failure = ${why}`)
 }
 
 const unreadable =

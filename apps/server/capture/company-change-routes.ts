@@ -25,8 +25,8 @@ import { requireRecentProof } from '../platform/http/proof.ts'
 import type { Session } from '../platform/http/session.ts'
 import { findOutage, type Outage, outageSentence } from '../sefaz/circuit.ts'
 import { followSwitch, requestSync, type SyncRequest, stopWithoutCertificate } from './capture.ts'
-import { distributionUrl } from './distribution.ts'
 import { followPlan } from './plan.ts'
+import { distributionUrl } from './sources/call.ts'
 import { getCapturedCompany } from './state.ts'
 
 export const companyChangeRoutes = (captures: CapturesOfCertificates) => [

@@ -11,8 +11,8 @@ import { AppError } from '../platform/errors.ts'
 import { handle } from '../platform/http/http.ts'
 import { type Service, serviceOf } from '../platform/service.ts'
 import { withCursor } from '../sefaz/ledger.ts'
+import { blockCause } from './decide.ts'
 import { findUnreadable, listUnreadable } from './unreadable.ts'
-import { blockCause } from './verdicts.ts'
 
 /** Positions that were counted as delivered and did not arrive: when that was found out, why, and what became of them. */
 interface MonthGap {

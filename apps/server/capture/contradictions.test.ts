@@ -10,7 +10,7 @@ import { fromNow } from '../platform/jobs/claim.ts'
 import { LeaseLost } from '../platform/jobs/loop.ts'
 import { nsuText } from '../platform/service.ts'
 import { quotaWait } from '../sefaz/ledger.ts'
-import { requestSync } from './capture.ts'
+import { askSoon, requestSync } from './capture.ts'
 import { readCompleteness } from './completeness.ts'
 import { findPosition } from './gaps/positions.ts'
 import { type CaptureLine, claimLine, holdLine, lockHeldLine, releaseLine } from './lease.ts'
@@ -18,7 +18,6 @@ import type { Question } from './source.ts'
 import { linesOf, newCompany, openInstallation, retireLines, rhythm, send, type TestContext, told } from './testing.ts'
 import { settle } from './turn.ts'
 import { listStopped } from './wake.ts'
-import { askSoon } from './worker.ts'
 
 // An authority that contradicts itself: nothing is lost by it.
 

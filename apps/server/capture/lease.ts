@@ -45,7 +45,6 @@ const isTime = sql`next_at <= now() and allowed_at <= now() and (automatic or wa
 // Never while it is blocked, nor while a lost response may have been a block.
 const isTimeOfGap = sql`gap_at <= now() and not paused and (state = 'waiting' or allowed_at <= now())`
 const hasCopies = sql`catch_up and not paused and catch_up_at <= now()`
-const isFree = sql`(lease_until is null or lease_until < now())`
 
 /** Takes the line whose turn it is, or null; `paused`: services that may not be called. Each kind of turn keeps one place. */
 export async function claimLine(ctx: ClaimContext, paused: readonly ServiceCode[] = []): Promise<CaptureLine | null> {
@@ -57,7 +56,7 @@ export async function claimLine(ctx: ClaimContext, paused: readonly ServiceCode[
   const gap: TurnLane = { turn: 'gap', due: hasGap, order: sql`gap_at` }
   const copies: TurnLane = { turn: 'copies', due: hasCopies, order: sql`catch_up_at` }
   const onlyCopies: TurnLane = { ...copies, due: sql`${hasCopies} and not coalesce(${isDue}, false)` }
-  return claim(ctx, [due, first, gap, copies, onlyCopies], ({ first: firsts = 0, due: others = 0 }) => [
+  return claim(ctx, ({ first: firsts = 0, due: others = 0 }) => [
     { ...first, heldMax: 1 },
     { ...gap, heldMax: 1 },
     { ...onlyCopies, heldMax: 1 },
@@ -69,7 +68,7 @@ export async function claimLine(ctx: ClaimContext, paused: readonly ServiceCode[
 
 export async function claimOne(ctx: ClaimContext, id: number): Promise<CaptureLine | null> {
   const check: TurnLane = { turn: 'check', due: sql`id = ${id}`, order: sql`id` }
-  return claim(ctx, [check], () => [check], 1)
+  return claim(ctx, () => [check], 1)
 }
 
 /** How long a line is held without a sign of life: longer than the slowest response may take. */
@@ -77,10 +76,9 @@ export function leaseMsOf({ sefaz }: Context['config']): number {
   return 2.5 * sefaz.answerMs
 }
 
-// `lanesFor` puts `lanes` in an order.
+// `lanesFor` says which lanes are tried, in which order, by what is held.
 async function claim(
   { db, config }: ClaimContext,
-  lanes: readonly TurnLane[],
   lanesFor: (held: Held) => TurnLane[],
   extraPlaces = 0,
 ): Promise<CaptureLine | null> {
@@ -89,38 +87,37 @@ async function claim(
   return inCapture({ db }, async ({ db }) => {
     // One claim at a time in all processes: two would see the same free place.
     await holdLock({ db }, 'lineClaims')
-    await prepareClaim(db)
-    const { held, due } = await survey(db, lanes)
-    const places = config.sefaz.conversations
-    if (Object.values(held).reduce((sum, count) => sum + count, 0) >= places + extraPlaces) return null
-    const open = lanesFor(held).filter(
-      (lane) =>
-        due[lanes.findIndex((one) => one.due === lane.due)] &&
-        (held[lane.turn] ?? 0) < (lane.heldMax ?? Math.max(1, Math.floor(shareOfTurn[lane.turn] * places))),
+    // Plans by index before the table is analysed. A lost lease harms nobody: nothing is asked before a later commit that is on disk.
+    await sql`select set_config('enable_sort', 'off', true), set_config('enable_seqscan', 'off', true),
+                     set_config('synchronous_commit', 'off', true)`.execute(db)
+    const { rows } = await sql<{ turn: Turn; n: number }>`
+      select coalesce(lease_for, 'due') as turn, count(*)::int as n from capture_line where lease_until > now() group by 1`.execute(
+      db,
     )
-    for (const { turn, ...lane } of open) {
-      const held = { ...lane, set: sql`lease_by = ${leaseBy}, lease_for = ${turn}` }
+    const held: Held = Object.fromEntries(rows.map(({ turn, n }) => [turn, n]))
+    const places = config.sefaz.conversations
+    if (rows.reduce((sum, { n }) => sum + n, 0) >= places + extraPlaces) return null
+    for (const { turn, heldMax, ...lane } of lanesFor(held)) {
+      if ((held[turn] ?? 0) >= (heldMax ?? Math.max(1, Math.floor(shareOfTurn[turn] * places)))) continue
+      const own = { ...lane, set: sql`lease_by = ${leaseBy}, lease_for = ${turn}` }
       const which = { table: sql`capture_line`, leaseMs, returning: lineColumns(config) }
-      const inTurn = { kind: turn, lanes: [held], ...which, workspaces: receivingWorkspaces, isOf: isReceivedBy }
+      const inTurn = { kind: turn, lanes: [own], ...which, workspaces: receivingWorkspaces, isOf: isReceivedBy }
       const row =
-        turn === 'check' ? (await claimRows<LineRow>(db, held, which))[0] : await claimInTurn<LineRow>(db, inTurn)
+        turn === 'check' ? (await claimRows<LineRow>(db, own, which))[0] : await claimInTurn<LineRow>(db, inTurn)
       if (row) return lineOf(row, { turn, leaseBy, leaseMs })
     }
     return null
   })
 }
 
+/** How many lines are held, by what for. */
+type Held = Partial<Record<Turn, number>>
+
 const receivingWorkspaces = (due: RawBuilder<unknown>) => sql`
   select distinct s.workspace_id as id from capture_subscription s
    where not s.paused and s.line_id in (select id from capture_line where ${due})`
 const isReceivedBy = (workspaceId: number) => sql`exists (
   select from capture_subscription s where s.line_id = capture_line.id and not s.paused and s.workspace_id = ${workspaceId})`
-
-// Plans by index before the table is analysed. A lost lease harms nobody: nothing is asked before a later commit that is on disk.
-async function prepareClaim(db: Context['db']): Promise<void> {
-  await sql`select set_config('enable_sort', 'off', true), set_config('enable_seqscan', 'off', true),
-                   set_config('synchronous_commit', 'off', true)`.execute(db)
-}
 
 type LineRow = Omit<CaptureLine, 'leaseBy' | 'leaseMs' | 'turn' | 'asked'> & {
   asked: string | null
@@ -176,19 +173,6 @@ export async function lockAtCursor(ctx: ClaimContext, line: CaptureLine): Promis
 }
 
 const leaseLost = ({ id }: Pick<CaptureLine, 'id'>) => new LeaseLost(`the lease of line ${id} is gone`)
-
-/** How many lines are held, by what for. */
-type Held = Partial<Record<Turn, number>>
-
-// Also which of the lanes have a line that is due and free.
-async function survey(db: Context['db'], lanes: readonly TurnLane[]): Promise<{ held: Held; due: boolean[] }> {
-  const due = lanes.map((lane) => sql`exists (select 1 from capture_line where ${lane.due} and ${isFree})`)
-  const { rows } = await sql<{ held: Held; due: boolean[] }>`
-    select (select coalesce(json_object_agg(turn, n), '{}')
-              from (select coalesce(lease_for, 'due') as turn, count(*)::int as n from capture_line where lease_until > now() group by 1) h) as held,
-           array[${sql.join(due)}] as due`.execute(db)
-  return rows[0]!
-}
 
 /** Changes a held line and renews its lease, or throws `LeaseLost`. */
 export async function holdLine(

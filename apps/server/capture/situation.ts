@@ -99,16 +99,13 @@ export type CertificateChange =
   | { kind: 'failed'; isTried: boolean; why: string | null }
 
 /** What is decided of the line alone. */
-export interface Verdict {
+export interface Verdict extends LineChange {
   state: CaptureState
   message: string
   nextInMs: number | null
   allowedInMs: number
   failures: number
   more?: boolean
-  succeeded?: boolean
-  lastNsu?: bigint
-  maxNsu?: bigint
   gaps?: Gap[]
   /** Only the pauses are written: another certificate is used next, and state and message of the line stay. */
   keepsState?: boolean

@@ -111,7 +111,7 @@ export const changeAfterCode = (cStat: number, response?: Response) => changeAft
 
 /** Commits that a question leaves now, whoever asks. */
 export const send = (ctx: TestContext, line: CaptureLine, question: Question) =>
-  noteQuestion(ctx, { line, question }, {})
+  noteQuestion(ctx, { line, question }, { workspaceId: 0, companyId: 0 }, true)
 
 /** Takes the lines of earlier tests out of the way; the ledger cannot be emptied. */
 export async function retireLines({ db }: Pick<Context, 'db'>): Promise<void> {

@@ -1,27 +1,34 @@
 import { setTimeout } from 'node:timers/promises'
+import { families } from '@vigia/dfe/families/all'
+import { nfe } from '@vigia/dfe/families/nfe'
 import { type Connection, onlyWhile } from '@vigia/sefaz/connection'
 import { UnsentError } from '@vigia/sefaz/error'
 import { sql } from 'kysely'
 import { noteCertificateAnswer } from '../companies/certificates.ts'
-import type { Arrival } from '../documents/arrival.ts'
 import type { Context, WithConfig } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { fromNow } from '../platform/jobs/claim.ts'
-import { afterGrace, LeaseLost } from '../platform/jobs/loop.ts'
+import { afterGrace, LeaseLost, startJobs } from '../platform/jobs/loop.ts'
 import { pause } from '../platform/pause.ts'
 import { serviceOf } from '../platform/service.ts'
-import { mayCall, noteAnswer, noteFailure, noteSilence, type Outage, outageSentence } from '../sefaz/circuit.ts'
+import {
+  addressOf,
+  mayCall,
+  noteAnswer,
+  noteFailure,
+  noteSilence,
+  outageSentence,
+  pausedServices,
+} from '../sefaz/circuit.ts'
 import { countFetched, isFirstSinceRestore, noteCall, wasResponseLost } from '../sefaz/ledger.ts'
 import { compareClocks } from '../sefaz/skew.ts'
-import { callOf } from './call.ts'
 import { findCertificate, type Holder, listRests, noteCertificate, setAside } from './certificate.ts'
 import { decide, decideWithoutCertificate, verdictOn } from './decide.ts'
-import { copyToOthers, damagedPositions, deliverLate, deliverPage, readArrivals } from './delivery.ts'
-import { distributionUrl } from './distribution.ts'
-import { planMissing } from './gaps/missing.ts'
-import { closePosition, findGap, noteGap } from './gaps/positions.ts'
+import { copyToOthers, damagedPositions, deliverLate, deliverPage, listSubscribers, readArrivals } from './delivery.ts'
+import { closePosition, findGap, noteGap, planMissing } from './gaps/positions.ts'
 import {
   type CaptureLine,
+  claimLine,
   columnsOf,
   holdLine,
   lockAtCursor,
@@ -32,8 +39,11 @@ import {
 } from './lease.ts'
 import type { Decision, Situation } from './situation.ts'
 import type { Answer, Question } from './source.ts'
+import { callOf, distributionUrl } from './sources/call.ts'
 import { interrupted, ourFault } from './sources/lost.ts'
 import { sources } from './sources.ts'
+
+// The way of a page from the claim of its line to the commit: docs/architecture.md.
 
 export type CaptureContext = Pick<Context, 'db' | 'config' | 'log' | 'signer' | 'storage'>
 
@@ -43,33 +53,94 @@ interface Turn {
   question: Question
 }
 
+const idleMs = 500
 // After this many certificates, or questions, other lines have their turn; a line with more pages goes to the end of the queue.
 const certificatesMax = 5
 const questionsMax = 20
 const graceMs = 10_000
 
+/** Carries out turns that are due until disposed. `received` follows each turn of NF-e for companies with a proved certificate. */
+export async function startCaptureWorker(
+  ctx: CaptureContext,
+  { received }: { received: (workspaceId: number, companyId: number) => Promise<unknown> },
+): Promise<AsyncDisposable> {
+  await ctx.signer.check()
+  return startJobs(
+    {
+      name: 'capture',
+      claim: async () => {
+        // Nothing begins that cannot be stored, or that needs the signer while it is down.
+        if (ctx.signer.isDown || (ctx.storage.trouble && !(await ctx.storage.prove()))) return null
+        const paused = await pausedServices(ctx)
+        const isPaused = ({ code }: (typeof families)[number]) => paused.includes(addressOf(distributionUrl(ctx, code)))
+        return claimLine(ctx, paused.length === 0 ? [] : families.filter(isPaused).map(({ code }) => code))
+      },
+      run: async (line, signal) => {
+        await runTurn(ctx, line, signal)
+        const hasAsked = line.asked === null && (line.turn === 'first' || line.turn === 'due')
+        if (!hasAsked || line.service !== nfe.code) return
+        const subscribers = await inCapture(ctx, (ctx) => listSubscribers(ctx, line))
+        for (const { workspaceId, companyId, proved } of subscribers) if (proved) await received(workspaceId, companyId)
+      },
+      postpone: (line) => breakTurn(ctx, line),
+      describe: ({ cnpj, service }) => ({ cnpj, service }),
+      // As many as all processes together may hold.
+      concurrency: ctx.config.sefaz.conversations,
+      // It holds its lease anew for each page: twenty of them and what comes before, all as slow as a response may be, and a rest for the database.
+      workMs: 30 * ctx.config.sefaz.answerMs + 10 * 60_000,
+      idleMs,
+    },
+    ctx.log,
+  )
+}
+
 /** One turn of a claimed line: asks, decides and writes until there is no more or the authority says stop, and releases the line. */
 export async function runTurn(ctx: CaptureContext, line: CaptureLine, signal: AbortSignal): Promise<void> {
   if (line.asked) return settleInterrupted(ctx, line)
   if (line.turn === 'copies') return copyToOthers(ctx, line, signal)
-  const question = await firstQuestion(ctx, line)
-  let turn: Turn | null = question && { line, question }
-  for (let tried = 1; turn; tried++) {
-    if (tried > 1) await pause(ctx.config.sefaz.pagePauseMs, signal)
-    if (signal.aborted) return releaseLine(ctx, turn.line)
-    const isPage = 'after' in turn.question
-    const purpose = isPage ? 'Consultar documentos' : 'Buscar documentos que faltam'
-    const holder = await findCertificate(ctx, turn.line, purpose)
-    if (!holder) return releaseWithoutCertificate(ctx, turn)
-    // A person's request lets one resting certificate be tried, once.
-    const asking = { line: { ...turn.line, wanted: false }, question: turn.question }
-    turn = await askWith(ctx, asking, holder, tried < certificatesMax, signal)
+  const question = line.turn === 'gap' ? await planGap(ctx, line) : { after: line.lastNsu }
+  if (!question) return
+  let connection: Connection | null = null
+  // The authority has counted the query that is under way, so wait a little for its response.
+  using _ = afterGrace(signal, graceMs, () => connection?.close())
+  // Lines that wait for their first page go before second pages of others.
+  const most = line.turn === 'first' ? 1 : questionsMax
+  let [certificates, questions] = [0, 0]
+  try {
+    let at: Settled = { line, question, holder: null, next: 'nextCertificate' }
+    while (at.next !== 'done') {
+      if (certificates > 0) await pause(ctx.config.sefaz.pagePauseMs, signal)
+      if (signal.aborted) return await releaseLine(ctx, at.line)
+      if (at.next === 'nextCertificate') {
+        connection?.close()
+        const purpose = 'after' in at.question ? 'Consultar documentos' : 'Buscar documentos que faltam'
+        const holder: Holder | null = await findCertificate(ctx, at.line, purpose)
+        if (!holder) return await releaseWithoutCertificate(ctx, at)
+        // A person's request lets one resting certificate be tried, once.
+        at = { ...at, line: { ...at.line, wanted: false }, holder }
+        certificates++
+        questions = 0
+        connection = await openConnection(ctx, at.line, holder)
+        if (!connection) continue
+      }
+      const answer = await ask(ctx, at, at.holder!, connection!)
+      if (!answer) return await releaseUnasked(ctx, at)
+      logAnswer(ctx, at.line, answer)
+      questions++
+      at = await settleSurely(ctx, at, answer, {
+        holder: at.holder,
+        isEnding: signal.aborted,
+        mayTryOther: certificates < certificatesMax && !signal.aborted,
+        mayAskMore: questions < most && !signal.aborted,
+      })
+    }
+  } finally {
+    connection?.close()
   }
 }
 
-// The page after the cursor, or what is missing, as far as the quota of the hour goes. Null: nothing is to be asked, and the line is released.
-async function firstQuestion(ctx: CaptureContext, line: CaptureLine): Promise<Question | null> {
-  if (line.turn !== 'gap') return { after: line.lastNsu }
+// What is missing, as far as the quota of the hour goes. Null: nothing is to be asked, and the line is released.
+async function planGap(ctx: CaptureContext, line: CaptureLine): Promise<Question | null> {
   return inCapture(ctx, async (ctx) => {
     // An event that was registered meanwhile has its note looked for (askSoon).
     await lockLine(ctx, line)
@@ -91,47 +162,10 @@ async function releaseWithoutCertificate(ctx: CaptureContext, { line, question }
   })
 }
 
-// Asks with one certificate. Returns what another one is to ask; null: the turn is over, and the line is released.
-async function askWith(
-  ctx: CaptureContext,
-  { line, question }: Turn,
-  holder: Holder,
-  mayTryOther: boolean,
-  signal: AbortSignal,
-): Promise<Turn | null> {
-  const connection = await openConnection(ctx, line, holder)
-  if (!connection) return { line, question }
-  // The authority has counted the query that is under way, so wait a little for its response.
-  using _ = afterGrace(signal, graceMs, () => connection.close())
-  // Lines that wait for their first page go before second pages of others.
-  const most = line.turn === 'first' ? 1 : questionsMax
+async function releaseUnasked(ctx: CaptureContext, { line, question }: Turn): Promise<void> {
   const soon = fromNow(ctx.config.sefaz.pagePauseMs)
-  try {
-    let at: Settled = { line, question, holder, next: 'nextPage' }
-    for (let asked = 1; ; asked++) {
-      const answer = await ask(ctx, at, at.holder!, connection)
-      if (!answer) {
-        const later = { next_at: sql<Date>`case when next_at is not null then greatest(next_at, ${soon}) end` }
-        await releaseLine(ctx, at.line, 'after' in at.question ? later : { gap_at: soon })
-        return null
-      }
-      logAnswer(ctx, at.line, answer)
-      at = await settleSurely(ctx, at, answer, {
-        holder: at.holder,
-        isEnding: signal.aborted,
-        mayTryOther: mayTryOther && !signal.aborted,
-        mayAskMore: asked < most && !signal.aborted,
-      })
-      if (at.next !== 'nextPage') return at.next === 'done' ? null : at
-      await pause(ctx.config.sefaz.pagePauseMs, signal)
-      if (signal.aborted) {
-        await releaseLine(ctx, at.line)
-        return null
-      }
-    }
-  } finally {
-    connection.close()
-  }
+  const later = sql<Date>`case when next_at is not null then greatest(next_at, ${soon}) end`
+  await releaseLine(ctx, line, 'after' in question ? { next_at: later } : { gap_at: soon })
 }
 
 // Null: the stored certificate cannot be used; another one is.
@@ -144,9 +178,6 @@ async function openConnection(ctx: CaptureContext, line: CaptureLine, holder: Ho
   }
 }
 
-/** The company for which is asked; without `workspaceId` the certificate is of no workspace, and is a file of who asks. */
-type Asking = { uf: number } & Partial<Pick<Holder, 'workspaceId' | 'companyId'>>
-
 /**
  * Sends a question, after it was committed that it leaves. Null when it did not leave: because nothing can be stored, because of a pause or an
  * outage (but `inOutage` looks into one), or because that took too much of the lease.
@@ -154,7 +185,7 @@ type Asking = { uf: number } & Partial<Pick<Holder, 'workspaceId' | 'companyId'>
 export async function ask(
   ctx: Pick<Context, 'db' | 'config' | 'storage'>,
   { line, question }: Turn,
-  asking: Asking,
+  holder: Pick<Holder, 'workspaceId' | 'companyId' | 'uf'>,
   connection: Connection,
   { inOutage = false } = {},
 ): Promise<Answer | null> {
@@ -162,10 +193,10 @@ export async function ask(
   // The database may stall until another process has the line, and a second query would be misuse. The clock of the day, because the other one
   // stands still while a virtual machine is suspended.
   const lastsUntil = Date.now() + line.leaseMs - sefaz.answerMs
-  if (!(await ctx.storage.prove()) || !(await noteQuestion(ctx, { line, question }, asking, inOutage))) return null
+  if (!(await ctx.storage.prove()) || !(await noteQuestion(ctx, { line, question }, holder, inOutage))) return null
   const inTime = onlyWhile(connection, () => Date.now() < lastsUntil)
   try {
-    const subject = { url: distributionUrl(ctx, line.service), tpAmb: sefaz.tpAmb, uf: asking.uf, cnpj: line.cnpj }
+    const subject = { url: distributionUrl(ctx, line.service), tpAmb: sefaz.tpAmb, uf: holder.uf, cnpj: line.cnpj }
     return await sources[serviceOf(line.service)].ask(inTime, subject, question)
   } catch (error) {
     if (!(error instanceof UnsentError)) throw error
@@ -178,21 +209,18 @@ export async function ask(
 export async function noteQuestion(
   ctx: WithConfig,
   { line, question }: Turn,
-  { workspaceId, companyId }: Partial<Pick<Holder, 'workspaceId' | 'companyId'>>,
+  { workspaceId, companyId }: Pick<Holder, 'workspaceId' | 'companyId'>,
   inOutage = false,
 ): Promise<boolean> {
   return inCapture(ctx, async (ctx) => {
     // Locks the line before the row of its service, as all code does that locks both.
     await lockAtCursor(ctx, line)
-    if (workspaceId !== undefined) {
-      const { rows } = await sql`
-        select from capture_subscription
-         where line_id = ${line.id} and workspace_id = ${workspaceId} and company_id = ${companyId} and paused`.execute(
-        ctx.db,
-      )
-      if (rows.length > 0) return false
-      if (!inOutage && !(await mayCall(ctx, distributionUrl(ctx, line.service)))) return false
-    }
+    const { rows: paused } = await sql`
+      select from capture_subscription
+       where line_id = ${line.id} and workspace_id = ${workspaceId} and company_id = ${companyId} and paused`.execute(
+      ctx.db,
+    )
+    if (paused.length > 0 || !(inOutage || (await mayCall(ctx, distributionUrl(ctx, line.service))))) return false
     const now = sql<Date>`now()`
     const { query, about } = writeQuestion(question)
     // A question for something missing that a process leaves behind is found by the turn for gaps.
@@ -202,7 +230,7 @@ export async function noteQuestion(
 }
 
 interface SettleOptions {
-  /** Who asked; null: an ended process, or a certificate of no workspace. */
+  /** Who asked; null: an ended process, or nothing is to be noted of the certificate. */
   holder: Holder | null
   isEnding: boolean
   mayTryOther: boolean
@@ -255,10 +283,26 @@ export async function settle(
     // Locks in the order of an upload: certificate, line, subscription.
     if (holder && said) await noteCertificateAnswer(ctx, holder.workspaceId, holder.certificateId, said)
     const now = await lockAtCursor(ctx, line)
-    const situation = await readSituation(ctx, now, { ...options, question, answer, arrivals, said, holder })
+    const isPage = 'after' in question
+    const isBlock = answer.kind === 'pause' && answer.whom === 'line'
+    const isMissing = 'at' in question && (await findGap(ctx, line, question.at)) !== null
+    const situation: Situation = {
+      ...options,
+      line: now,
+      rhythm: ctx.config.sefaz,
+      lossBefore: isPage && (isBlock || answer.kind === 'lost') && (await wasResponseLost(ctx, line)),
+      mayBeCopy: isPage && isBlock && (await isFirstSinceRestore(ctx, line)),
+      certificate: holder,
+      others: said === 'refused' ? await listRests(ctx, line, holder) : [],
+      arrived: arrivals.map(({ nsu }) => nsu),
+      damaged: damagedPositions(arrivals),
+      fetchedBefore: isMissing ? await countFetched(ctx, line, question.at) : null,
+    }
     const decision = decide(situation, question, answer, Math.random)
     const { certificate, service, next } = decision
-    const outage = service === 'failed' ? await noteOutage(ctx, line, answer) : null
+    const url = distributionUrl(ctx, line.service)
+    const isSilent = service === 'failed' && answer.kind === 'lost' && answer.error !== null
+    const outage = isSilent ? await noteSilence(ctx, url, answer.error!) : null
     await holdLine(ctx, line, {
       asked_at: null,
       asked: null,
@@ -267,15 +311,21 @@ export async function settle(
     })
     if (holder && certificate) await noteCertificate(ctx, line, holder, certificate)
     for (const gap of decision.gaps) await noteGap(ctx, line, gap)
-    if (answer.kind !== 'lost') await deliver(ctx, now, question, arrivals, situation, decision)
+    const lastNsu = decision.line.lastNsu ?? now.lastNsu
+    if (isPage && answer.kind !== 'lost')
+      await deliverPage(ctx, now, arrivals, { before: now.lastNsu, after: lastNsu, more: decision.more })
+    else if ('note' in question || isMissing) await deliverLate(ctx, now, arrivals)
+    if ('at' in question && decision.closes) await closePosition(ctx, line, question.at, decision.closes)
     await noteCall(ctx, line, callOf(now, question, answer, decision))
-    const missing = 'after' in question ? null : await planMissing(ctx, line)
+    const missing = isPage ? null : await planMissing(ctx, line)
     const goesOn = missing ? next === 'nextPage' && missing.question !== null && missing.waitMs === 0 : next !== 'done'
     if (!goesOn) await releaseLine(ctx, line, missing ? { gap_at: gapAt(missing.waitMs, decision.waitMs) } : {})
     // Last, because all lines share the rows of the service.
-    await noteService(ctx, line, answer, service)
-    if (answer.kind !== 'lost') await compareClocks(ctx, line.service, now.asked?.sentAt ?? null, answer.respondedAt)
-    const lastNsu = decision.line.lastNsu ?? now.lastNsu
+    if (service === 'answered') await noteAnswer(ctx, url)
+    if (answer.kind !== 'lost') {
+      if (typeof service === 'number') await noteFailure(ctx, url, answer.words, service)
+      await compareClocks(ctx, line.service, now.asked?.sentAt ?? null, answer.respondedAt)
+    }
     return {
       line: { ...now, lastNsu, wanted: line.wanted, asked: null },
       question: missing?.question ?? { after: lastNsu },
@@ -302,75 +352,14 @@ export async function breakTurn(ctx: Pick<Context, 'db' | 'config' | 'log'>, lin
   const later = fromNow(ctx.config.sefaz.hourMs / 12)
   if (line.turn === 'copies') return releaseLine(ctx, line, { catch_up_at: later })
   if (line.turn === 'gap') return releaseLine(ctx, line, { gap_at: sql<Date>`greatest(gap_at, ${later})` })
-  const question = { after: now.lastNsu }
-  await inCapture(ctx, async (ctx) => {
-    const situation = await readSituation(ctx, now, { question, answer: ourFault, arrivals: [], said: null, ...over })
-    await releaseLine(ctx, line, columnsOf(decide(situation, question, ourFault, Math.random).line))
-  })
-}
-
-// `ctx.db` is a transaction that has locked the line.
-async function readSituation(
-  ctx: WithConfig,
-  line: CaptureLine,
-  {
-    question,
-    answer,
-    arrivals,
-    said,
-    holder,
-    ...options
-  }: { question: Question; answer: Answer; arrivals: Arrival[]; said: ReturnType<typeof verdictOn> } & SettleOptions,
-): Promise<Situation> {
-  const isBlock = answer.kind === 'pause' && answer.whom === 'line'
-  const isFetched = 'at' in question && (await findGap(ctx, line, question.at)) !== null
-  return {
-    ...options,
-    line,
-    rhythm: ctx.config.sefaz,
-    lossBefore: 'after' in question && (isBlock || answer.kind === 'lost') && (await wasResponseLost(ctx, line)),
-    mayBeCopy: 'after' in question && isBlock && (await isFirstSinceRestore(ctx, line)),
-    certificate: holder,
-    others: said === 'refused' ? await listRests(ctx, line, holder) : [],
-    arrived: arrivals.map(({ nsu }) => nsu),
-    damaged: damagedPositions(arrivals),
-    fetchedBefore: isFetched ? await countFetched(ctx, line, question.at) : null,
-  }
-}
-
-async function deliver(
-  ctx: Pick<Context, 'db' | 'config' | 'log'>,
-  line: CaptureLine,
-  question: Question,
-  arrivals: Arrival[],
-  { fetchedBefore }: Situation,
-  { line: { lastNsu = line.lastNsu }, more, closes }: Decision,
-): Promise<void> {
-  if ('after' in question) return deliverPage(ctx, line, arrivals, { before: line.lastNsu, after: lastNsu, more })
-  if ('at' in question && fetchedBefore === null) return
-  await deliverLate(ctx, line, arrivals)
-  if ('at' in question && closes) await closePosition(ctx, line, question.at, closes)
+  const nothing = { certificate: null, others: [], arrived: [], damaged: [], fetchedBefore: null }
+  const situation = { ...over, ...nothing, line: now, rhythm: ctx.config.sefaz, lossBefore: false, mayBeCopy: false }
+  await releaseLine(ctx, line, columnsOf(decide(situation, { after: now.lastNsu }, ourFault, Math.random).line))
 }
 
 // Nothing is missing where there is nothing to wait for.
 const gapAt = (missingMs: number | null, waitMs: number) =>
   missingMs === null ? null : fromNow(Math.max(missingMs, waitMs))
-
-async function noteOutage(ctx: WithConfig, line: CaptureLine, answer: Answer): Promise<Outage | null> {
-  if (answer.kind !== 'lost' || !answer.error) return null
-  return noteSilence(ctx, distributionUrl(ctx, line.service), answer.error)
-}
-
-async function noteService(
-  ctx: WithConfig,
-  line: CaptureLine,
-  answer: Answer,
-  service: Decision['service'],
-): Promise<void> {
-  const url = distributionUrl(ctx, line.service)
-  if (service === 'answered') await noteAnswer(ctx, url)
-  else if (typeof service === 'number' && answer.kind !== 'lost') await noteFailure(ctx, url, answer.words, service)
-}
 
 function logAnswer({ log }: Pick<Context, 'log'>, line: CaptureLine, answer: Answer): void {
   const about = { cnpj: line.cnpj, service: serviceOf(line.service) }

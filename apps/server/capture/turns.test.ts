@@ -7,7 +7,7 @@ import { execute } from '../../../tests/support/database.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { LeaseLost } from '../platform/jobs/loop.ts'
 import { noteCall, type QueryKind, quotaWait, wasResponseLost } from '../sefaz/ledger.ts'
-import { followSwitch, requestSync } from './capture.ts'
+import { askSoon, followSwitch, requestSync } from './capture.ts'
 import { findCertificate, noteCertificate } from './certificate.ts'
 import { readCompleteness } from './completeness.ts'
 import { type CaptureLine, claimLine, claimOne, holdLine, lockLine, releaseLine } from './lease.ts'
@@ -27,7 +27,6 @@ import {
   told,
 } from './testing.ts'
 import { ask, breakTurn, settle, settleInterrupted, settleSurely } from './turn.ts'
-import { askSoon } from './worker.ts'
 
 let installation: Awaited<ReturnType<typeof openInstallation>>
 // Two processes of one installation.
@@ -488,8 +487,7 @@ test('what ends a turn is written together with the end of the turn', async () =
 
 describe('the ledger', () => {
   const note = (line: CaptureLine, answer: Parameters<typeof noteCall>[2]['answer'], query: QueryKind = 'page') => {
-    const call = { query, answer, chave: null, before: 0n, after: 0n, passedFrom: null, code: null, words: null }
-    return noteCall(ctx, line, { ...call, documents: 0, bytes: 0, durationMs: 1, error: null })
+    return inTransaction((ctx) => noteCall(ctx, line, { query, answer, nsu_before: 0n, nsu_after: 0n }))
   }
 
   test('tells a lost response from a query that was not counted, until a response brings the cursor', async () => {

@@ -48,18 +48,20 @@ export async function listUnreadable(
   return { total, files: left.slice(0, unreadableMax).reverse() }
 }
 
-const keyOf = ({ companyId, nsu }: Pick<Unreadable, 'companyId' | 'nsu'>) => `${companyId} ${nsu}`
+const keyOf = ({ companyId, nsu }: Position) => `${companyId} ${nsu}`
 
-// The tables of the capture and those of the workspace are never joined.
+type Position = Pick<Unreadable, 'companyId' | 'nsu'>
+
+// The tables of the capture and those of the workspace are never joined. */
 async function findMissing(
   { db }: WithDatabase,
   workspaceId: number,
   code: number,
-  damaged: readonly Unreadable[],
+  damaged: readonly Position[],
 ): Promise<Set<string>> {
   if (damaged.length === 0) return new Set()
   const [companies, positions] = [damaged.map(({ companyId }) => companyId), damaged.map(({ nsu }) => nsu)]
-  const { rows } = await sql<Pick<Unreadable, 'companyId' | 'nsu'>>`
+  const { rows } = await sql<Position>`
     select d.company as "companyId", d.nsu from unnest(${companies}::int[], ${positions}::bigint[]) d (company, nsu)
      where exists (select from capture_subscription s join capture_line l on l.id = s.line_id join capture_gap g on g.line_id = l.id
                     where s.workspace_id = ${workspaceId} and s.company_id = d.company and l.service = ${code}

@@ -11,7 +11,7 @@ import { type Letter, type MailKind, whyReceived } from '../platform/mail/mail.t
 import { type ServiceCode, serviceCodes } from '../platform/service.ts'
 import { addressOf, pausedServices } from '../sefaz/circuit.ts'
 import { noCertificate } from './decide.ts'
-import { distributionUrl } from './distribution.ts'
+import { distributionUrl } from './sources/call.ts'
 
 type WarningContext = WithConfig
 

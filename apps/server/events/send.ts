@@ -5,8 +5,7 @@ import type { Context } from '../platform/context.ts'
 import { afterGrace, startJobs } from '../platform/jobs/loop.ts'
 import type { Service } from '../platform/service.ts'
 import { mayCall, noteAnswer, noteFailure, noteSilence } from '../sefaz/circuit.ts'
-import { decideAnswer, decideSilence, isAboutCertificate, servicePauses } from './outcome.ts'
-import type { Said } from './protocols/protocol.ts'
+import { decideAnswer, decideSilence, isAboutCertificate, servicePauses } from './protocols/outcome.ts'
 import { protocols } from './protocols.ts'
 import { type Batch, claimBatch, postponeFailed, releaseEvents } from './queue.ts'
 import { type Settled, settle } from './settle.ts'
@@ -52,7 +51,7 @@ export async function startEventWorker(
 
 /** Takes a claimed batch through signing, sending and settling. Returns whether an event of it is registered. */
 export async function sendBatch(ctx: SendingContext, batch: Batch, signal: AbortSignal): Promise<boolean> {
-  const { url, service, cnpj } = batch
+  const { workspaceId, url, service, cnpj } = batch
   const prepared = await prepareBatch(ctx, batch)
   if (!prepared) return false
   const { opened, ready } = prepared
@@ -69,7 +68,9 @@ export async function sendBatch(ctx: SendingContext, batch: Batch, signal: Abort
   try {
     const lote = { id: String(events[0]!.id), events: ready.map(({ signed }) => signed) }
     const answer = await protocols[service].send(connection, url, lote)
-    await noteService(ctx, url, answer.whole)
+    const pauseHours = servicePauses[answer.whole.cStat]
+    if (pauseHours === undefined) await noteAnswer(ctx, url)
+    else await noteFailure(ctx, url, answer.whole.xMotivo, pauseHours * ctx.config.sefaz.hourMs)
     ctx.log.info({ cnpj, service, cStat: answer.whole.cStat, events: events.length }, 'events sent')
     settled = ready.map((one) => {
       const said = answer.of(one.signed)
@@ -89,24 +90,14 @@ export async function sendBatch(ctx: SendingContext, batch: Batch, signal: Abort
   } finally {
     connection.close()
   }
-  await noteCertificate(ctx, batch, opened.id, settled)
+  // Locks the certificate before the rows of the events, as all code does that locks both.
+  if (settled.some(refusesCertificate)) await noteCertificateAnswer(ctx, workspaceId, opened.id, 'refused')
+  else if (settled.some(({ consequence }) => consequence.state === 'registered'))
+    await noteCertificateAnswer(ctx, workspaceId, opened.id, 'accepted')
   return settle(ctx, batch, settled)
 }
 
 // A rejection because the signature is of another CNPJ does not mean that the certificate is bad.
 const ofAnotherCnpj = 213
-
-// Locks the certificate before the rows of the events, as all code does that locks both.
-async function noteCertificate(ctx: SendingContext, { workspaceId }: Batch, certificateId: number, settled: Settled[]) {
-  const codes = settled.flatMap(({ said }) => said?.cStat ?? [])
-  if (codes.some((code) => isAboutCertificate(code) && code !== ofAnotherCnpj))
-    await noteCertificateAnswer(ctx, workspaceId, certificateId, 'refused')
-  else if (settled.some(({ consequence }) => consequence.state === 'registered'))
-    await noteCertificateAnswer(ctx, workspaceId, certificateId, 'accepted')
-}
-
-async function noteService(ctx: SendingContext, url: string, { cStat, xMotivo }: Said): Promise<void> {
-  const pause = servicePauses[cStat]
-  if (pause === undefined) return noteAnswer(ctx, url)
-  await noteFailure(ctx, url, xMotivo, pause * ctx.config.sefaz.hourMs)
-}
+const refusesCertificate = ({ said }: Settled) =>
+  said !== undefined && said.cStat !== ofAnotherCnpj && isAboutCertificate(said.cStat)

@@ -20,7 +20,7 @@ import {
   registeredBySameAuthor,
   registrationTime,
   replacedByEqual,
-} from './outcome.ts'
+} from './protocols/outcome.ts'
 import type { Said } from './protocols/protocol.ts'
 import { protocols } from './protocols.ts'
 import type { Batch, QueuedEvent, ReadyEvent } from './queue.ts'

@@ -18,7 +18,7 @@ import type { EventDetails, OpenedCertificate } from '../platform/signer/signer.
 import type { Asked } from './announcements.ts'
 import { joinCorrections, readCorrections } from './corrections.ts'
 import { outgoingText } from './justifications.ts'
-import { isAboutCertificate, isSignedAnew, neverTold, overtaken } from './outcome.ts'
+import { isAboutCertificate, isSignedAnew, neverTold, overtaken } from './protocols/outcome.ts'
 import { protocols } from './protocols.ts'
 import type { Batch, QueuedEvent, ReadyEvent } from './queue.ts'
 import { decide, isJudgedOrLate, isSuspect, readAnswerRules } from './rules.ts'

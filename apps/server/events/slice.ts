@@ -1,6 +1,7 @@
+import { askSoon } from '../capture/capture.ts'
 import { companyChangeRoutes } from '../capture/company-change-routes.ts'
 import { companyRoutes } from '../capture/company-routes.ts'
-import { askSoon, startCaptureWorker } from '../capture/worker.ts'
+import { startCaptureWorker } from '../capture/turn.ts'
 import { certificateJob } from '../companies/worker.ts'
 import { documentRoutes } from '../documents/routes.ts'
 import { slice } from '../slice.ts'

@@ -1,41 +1,18 @@
-import { type RawBuilder, sql } from 'kysely'
+import { type Insertable, type RawBuilder, sql } from 'kysely'
 import type { WithConfig, WithDatabase } from '../platform/context.ts'
-import { inCapture } from '../platform/database.ts'
 import type { Tables } from '../platform/tables.ts'
 
 export type QueryKind = Tables['capture_call']['query']
 
-/** A query to the authority and what came of it. */
-export interface Call {
-  query: QueryKind
-  answer: Tables['capture_call']['answer']
-  /** Only for a note. */
-  chave: string | null
-  /** The positions that the query was about: those after `before` up to `after`. */
-  before: bigint
-  after: bigint
-  /** The first position that the response passed over without bringing it; null: none. */
-  passedFrom: bigint | null
-  /** Code and words of the authority; null: no response came. */
-  code: number | null
-  words: string | null
-  documents: number
-  bytes: number
-  durationMs: number
-  /** Why no response came. */
-  error: string | null
-}
+/** A query to the authority and what came of it, as the ledger keeps it. */
+export type Call = Omit<Insertable<Tables['capture_call']>, 'line_id' | 'id' | 'at'>
 
-/** Records a call, with or without a response. */
-export async function noteCall(ctx: WithDatabase, line: { id: number }, call: Call): Promise<void> {
-  const { query, answer, chave, before, after, passedFrom, code, words, documents, bytes, durationMs, error } = call
-  await inCapture(ctx, ({ db }) =>
-    sql`
-      insert into capture_call (line_id, query, answer, chave, nsu_before, nsu_after, passed_from, c_stat, x_motivo,
-                                documents, bytes, duration_ms, error)
-      values (${line.id}, ${query}, ${answer}, ${chave}, ${before}, ${after}, ${passedFrom}, ${code}, ${words?.slice(0, 500) ?? null},
-              ${documents}, ${bytes}, ${Math.round(durationMs)}, ${error?.slice(0, 500) ?? null})`.execute(db),
-  )
+/** Records a call, with or without a response. `ctx.db` is a transaction of the capture. */
+export async function noteCall({ db }: WithDatabase, line: { id: number }, call: Call): Promise<void> {
+  await db
+    .insertInto('capture_call')
+    .values({ line_id: line.id, ...call })
+    .execute()
 }
 
 /** The answers that tell where the authority stands. */

@@ -3,8 +3,8 @@ import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { explainFailure, type SefazError } from '@vigia/sefaz/error'
 import type { Context } from '../../platform/context.ts'
+import { blockCause } from '../decide.ts'
 import type { Told } from '../source.ts'
-import { blockCause } from '../verdicts.ts'
 
 export interface Finding {
   ok: boolean

@@ -4,13 +4,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { arrive, chaveOf, evento, nfeProc, resNFe } from '../../documents/testing.ts'
 import { inCapture, inWorkspace } from '../../platform/database.ts'
 import { queriesAnHour, quotaWait } from '../../sefaz/ledger.ts'
+import { askSoon } from '../capture.ts'
 import { deliverLate } from '../delivery.ts'
 import { type CaptureLine, claimLine, claimOne } from '../lease.ts'
 import { linesOf, newCompany, openInstallation, retireLines, send, type TestContext, told } from '../testing.ts'
 import { settle, settleInterrupted } from '../turn.ts'
-import { askSoon } from '../worker.ts'
-import { planMissing } from './missing.ts'
 import { findNote } from './notes.ts'
+import { planMissing } from './positions.ts'
 
 let installation: Awaited<ReturnType<typeof openInstallation>>
 let ctx: TestContext

@@ -1,17 +1,32 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { WithConfig, WithDatabase } from '../../platform/context.ts'
 import { fromNow } from '../../platform/jobs/claim.ts'
+import { quotaWait, wasNoteLast } from '../../sefaz/ledger.ts'
 import { type CaptureLine, holdLine } from '../lease.ts'
 import type { GapClosing, Gap as NewGap, NsuRange } from '../situation.ts'
+import type { Question } from '../source.ts'
+import { findNote } from './notes.ts'
 
-type GapContext = WithConfig
+/** The next question for a missing position or note, in turns, and the milliseconds to wait; null: nothing is missing. In a transaction of the capture. */
+export async function planMissing(
+  ctx: WithConfig,
+  line: Pick<CaptureLine, 'id' | 'service'>,
+): Promise<{ question: Question; waitMs: number } | { question: null; waitMs: number | null }> {
+  const position = await findPosition(ctx, line)
+  const note = await findNote(ctx, line)
+  const isNotesTurn = note?.waitMs === 0 && (position === null || !(await wasNoteLast(ctx, line)))
+  const question = isNotesTurn ? { note: note.chave } : position === null ? null : { at: position }
+  if (question) return { question, waitMs: await quotaWait(ctx, line) }
+  const waits = [await findRest(ctx, line), note?.waitMs ?? null].filter((waitMs) => waitMs !== null)
+  return { question, waitMs: waits.length > 0 ? Math.min(...waits) : null }
+}
 
 // The authority keeps 90 days: when this many in a row have expired, all older ones are taken as expired, unless a probe finds one.
 const expiredInARow = 20
 const restHoursMax = 24
 
 /** The missing position to query now: the newest, without recent failures, passed positions last. `ctx.db` is a transaction of the capture. */
-export async function findPosition(ctx: GapContext, line: Pick<CaptureLine, 'id'>): Promise<bigint | null> {
+export async function findPosition(ctx: WithConfig, line: Pick<CaptureLine, 'id'>): Promise<bigint | null> {
   // The newest position not paused is either the end of a gap or the one before a paused position.
   const { rows } = await sql<{ nsu: bigint }>`
     with resting as (${resting(ctx, line)}),
@@ -63,7 +78,7 @@ async function listExpired(
 }
 
 /** In how many milliseconds the next of the positions that failed lately may be queried; null when nothing is missing. */
-export async function findRest(ctx: GapContext, line: Pick<CaptureLine, 'id'>): Promise<number | null> {
+export async function findRest(ctx: WithConfig, line: Pick<CaptureLine, 'id'>): Promise<number | null> {
   const { rows } = await sql<{ waitMs: number | null }>`
     select (extract(epoch from min(until) - now()) * 1000)::float8 as "waitMs"
       from (${resting(ctx, line)}) r
@@ -75,7 +90,7 @@ export async function findRest(ctx: GapContext, line: Pick<CaptureLine, 'id'>): 
 }
 
 // A failure doubles the pause of a position, up to a day. The index finds gaps by their first position, so they are joined last.
-function resting({ config }: GapContext, line: Pick<CaptureLine, 'id'>): RawBuilder<unknown> {
+function resting({ config }: WithConfig, line: Pick<CaptureLine, 'id'>): RawBuilder<unknown> {
   const { hourMs } = config.sefaz
   return sql`
     select r.nsu, r.until from (
@@ -147,7 +162,7 @@ const besides = (gap: NsuRange, { from, to }: NsuRange): NsuRange[] =>
   ].filter((range) => range.from <= range.to)
 
 /** Notes positions as missing. `ctx.db` is a transaction of the capture that holds the line. */
-export async function noteGap(ctx: GapContext, line: CaptureLine, { from, to, passed, waitMs }: NewGap): Promise<void> {
+export async function noteGap(ctx: WithConfig, line: CaptureLine, { from, to, passed, waitMs }: NewGap): Promise<void> {
   // A document that came damaged with an NSU beyond the cursor may be missing already.
   await sql`
     delete from capture_gap where line_id = ${line.id} and from_nsu >= ${from} and to_nsu <= ${to}`.execute(ctx.db)

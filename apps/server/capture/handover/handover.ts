@@ -36,7 +36,12 @@ async function leave(
 ): Promise<boolean> {
   let isGone = false
   try {
-    const hasHeir = await bequeath(ctx, line, workspaceId, signal)
+    // One of the others is brought to where the line stands, whether or not it is paused.
+    const [heir] = (await inCapture(ctx, (ctx) => listSubscribers(ctx, line)))
+      .filter((one) => one.workspaceId !== workspaceId && one.proved)
+      .sort((a, b) => Number(b.deliveredNsu - a.deliveredNsu) || Number(a.paused) - Number(b.paused))
+    if (heir && heir.deliveredNsu < line.lastNsu) await copyUntilComplete(ctx, line, heir.workspaceId, signal)
+    const hasHeir = heir !== undefined
     return await inCapture(ctx, async (ctx) => {
       const { db } = ctx
       await holdLine(ctx, line, {})
@@ -64,22 +69,6 @@ async function leave(
   } finally {
     if (!isGone) await releaseLine(ctx, line)
   }
-}
-
-/** Brings one of the others to where the line stands, whether or not it is paused. Returns whether there is one that may receive. */
-async function bequeath(
-  ctx: LeaveContext,
-  line: CaptureLine,
-  workspaceId: number,
-  signal?: AbortSignal,
-): Promise<boolean> {
-  const all = await inCapture(ctx, (ctx) => listSubscribers(ctx, line))
-  const heirs = all
-    .filter((one) => one.workspaceId !== workspaceId && one.proved)
-    .sort((a, b) => Number(b.deliveredNsu - a.deliveredNsu) || Number(a.paused) - Number(b.paused))
-  const [heir] = heirs
-  if (heir && heir.deliveredNsu < line.lastNsu) await copyUntilComplete(ctx, line, heir.workspaceId, signal)
-  return heir !== undefined
 }
 
 async function isResting({ db }: LeaveContext, line: CaptureLine): Promise<boolean> {

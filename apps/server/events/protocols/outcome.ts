@@ -2,10 +2,10 @@ import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { cartaCorrecao } from '@vigia/dfe/families/cte'
 import { conclusive } from '@vigia/dfe/families/nfe'
 import { isOfTheNetwork, type SefazError } from '@vigia/sefaz/error'
-import type { Service } from '../platform/service.ts'
-import type { Said } from './protocols/protocol.ts'
-import { protocols } from './protocols.ts'
-import type { QueuedEvent } from './queue.ts'
+import type { Service } from '../../platform/service.ts'
+import { protocols } from '../protocols.ts'
+import type { QueuedEvent } from '../queue.ts'
+import type { Said } from './protocol.ts'
 
 export interface Consequence {
   /** `waiting`: this sending certainly registered nothing; `sending`: that is not known; `unconfirmed`: the authority does not tell what stands. */

@@ -1,7 +1,7 @@
 import { SefazError } from '@vigia/sefaz/error'
 import { describe, expect, test } from 'vitest'
+import type { QueuedEvent } from '../queue.ts'
 import { decideAnswer, decideSilence, isSignedAnew } from './outcome.ts'
-import type { QueuedEvent } from './queue.ts'
 
 const event: QueuedEvent = {
   id: 1n,
