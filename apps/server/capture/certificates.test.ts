@@ -277,20 +277,6 @@ describe('a certificate that rests', () => {
     expect(asked).toEqual([])
     expect(await rowOf(line)).toMatchObject({ state: 'stopped', wanted: false })
   })
-
-  test.each([281, 286])('does so for an hour only after what may pass: %i', async (cStat) => {
-    const company = await owner('real')
-    scene = () => cStat
-    const line = await due()
-    await run(line)
-    expect((await rowOf(line)).nextIn).toBeCloseTo(65, 0)
-    const hour = sql`update capture_refusal set at = at - interval '66 minutes', rests_until = rests_until - interval '66 minutes'`
-    await inCapture(ctx, ({ db }) => hour.execute(db))
-    scene = () => 137
-    await run(await again(line))
-    expect(await rowOf(line)).toMatchObject({ state: 'waiting' })
-    expect((await subscriptionOf(line, company)).refused).toBeNull()
-  })
 })
 
 const aDayLater = () =>

@@ -221,26 +221,10 @@ describe('a position that cannot be true', () => {
     expect(await row()).toMatchObject({ last_nsu: 60n, state: 'waiting' })
   })
 
-  test('stops the line for good: a block of a query for one position does not start it again', async () => {
-    await page(138, 8, notes(1, 5))
-    await page(656, absurd)
-    await single(656, null)
-    expect(await row()).toMatchObject({ state: 'stopped', next_at: null, message: expect.stringMatching(stopped) })
-    const [nfe] = await requestSync(ctx, workspaceId, companyId)
-    expect(nfe!.at!.getTime()).toBeGreaterThan(Date.now() + rhythm.hourMs)
-  })
-
   test('after a page, which is stored, stops the line behind its last document', async () => {
     await page(138, absurd, [...notes(1, 50), docZip(Number(absurd), nfeProc({ number: 99 }))])
     expect(await row()).toMatchObject({ last_nsu: 50n, state: 'stopped', message: expect.stringMatching(stopped) })
     expect(await receipts()).toHaveLength(51)
-  })
-
-  test('a million ahead is adopted, and what lies between is missing', async () => {
-    await page(138, 50, notes(1, 50))
-    await page(656, 1_000_050)
-    expect(line.lastNsu).toBe(1_000_050n)
-    expect(await gaps()).toEqual(['51-1000050'])
   })
 })
 

@@ -227,16 +227,6 @@ describe('a fault of ours', () => {
     expect(gapIn).toBeGreaterThan(1)
   })
 
-  test('after the response was written shortens no pause', async () => {
-    await newCompany(ctx)
-    const line = await nfeLine()
-    await change(line, { max_nsu: 500n, last_success_at: new Date() })
-    await inTransaction((ctx) => holdLine(ctx, line, changeAfterCode(656, { ult: 0 })))
-    const before = standsOf(await rowOf(line))
-    await breakTurn(ctx, line)
-    expect({ ...standsOf(await rowOf(line)), failures: 0 }).toEqual(before)
-  })
-
   test('while a query is under way counts its response as lost', async () => {
     await newCompany(ctx)
     const line = await nfeLine()
