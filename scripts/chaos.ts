@@ -298,8 +298,8 @@ async function runChaos(): Promise<void> {
 
   // Waits until nothing is under way, or no event where `events` may be; returns what still is when the patience ends.
   async function settle({ events = true } = {}): Promise<string[]> {
-    // A killed process holds its job for two minutes.
-    const patience = performance.now() + Math.max(60 * hourMs, 150_000)
+    // A killed process holds its job for two minutes, and an automatic event waits until the alerts have judged its document.
+    const patience = performance.now() + Math.max(60 * hourMs, 150_000 * pace)
     // A registered event releases its document, so each line has to be asked once more.
     for (let quietMs = 0; quietMs < 2.5 * hourMs; await sleep(hourMs / 10)) {
       const pending = await pendingOf(events)

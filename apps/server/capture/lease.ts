@@ -26,8 +26,6 @@ export interface CaptureLine extends Readonly<LineState> {
   readonly asked: (Question & { msAgo: number; sentAt: Date }) | null
 }
 
-type ClaimContext = WithConfig
-
 /** Purpose of a lease; `first`: nothing was ever answered about the line. */
 export type Turn = 'first' | 'due' | 'copies' | 'gap' | 'check'
 
@@ -47,7 +45,7 @@ const isTimeOfGap = sql`gap_at <= now() and not paused and (state = 'waiting' or
 const hasCopies = sql`catch_up and not paused and catch_up_at <= now()`
 
 /** Takes the line whose turn it is, or null; `paused`: services that may not be called. Each kind of turn keeps one place. */
-export async function claimLine(ctx: ClaimContext, paused: readonly ServiceCode[] = []): Promise<CaptureLine | null> {
+export async function claimLine(ctx: WithConfig, paused: readonly ServiceCode[] = []): Promise<CaptureLine | null> {
   const serves = sql`service <> all(${[...paused]}::smallint[])`
   const isDue = sql`${isTime} and ${serves}`
   const hasGap = sql`${isTimeOfGap} and ${serves}`
@@ -66,7 +64,7 @@ export async function claimLine(ctx: ClaimContext, paused: readonly ServiceCode[
   ])
 }
 
-export async function claimOne(ctx: ClaimContext, id: number): Promise<CaptureLine | null> {
+export async function claimOne(ctx: WithConfig, id: number): Promise<CaptureLine | null> {
   const check: TurnLane = { turn: 'check', due: sql`id = ${id}`, order: sql`id` }
   return claim(ctx, () => [check], 1)
 }
@@ -78,7 +76,7 @@ export function leaseMsOf({ sefaz }: Context['config']): number {
 
 // `lanesFor` says which lanes are tried, in which order, by what is held.
 async function claim(
-  { db, config }: ClaimContext,
+  { db, config }: WithConfig,
   lanesFor: (held: Held) => TurnLane[],
   extraPlaces = 0,
 ): Promise<CaptureLine | null> {
@@ -155,7 +153,7 @@ function readQuestion(text: string): Question {
 }
 
 /** Locks a held line until the end of the transaction and reads it anew; throws `LeaseLost` when it is no longer held. */
-export async function lockHeldLine(ctx: ClaimContext, line: CaptureLine): Promise<CaptureLine> {
+export async function lockHeldLine(ctx: WithConfig, line: CaptureLine): Promise<CaptureLine> {
   const { rows } = await sql<LineRow>`
     select ${lineColumns(ctx.config)} from capture_line where id = ${line.id} and lease_by = ${line.leaseBy} for update`.execute(
     ctx.db,
@@ -165,7 +163,7 @@ export async function lockHeldLine(ctx: ClaimContext, line: CaptureLine): Promis
 }
 
 /** As `lockHeldLine`; throws `LeaseLost` too when the cursor is not the known one, as on a standby that lost the last commits. */
-export async function lockAtCursor(ctx: ClaimContext, line: CaptureLine): Promise<CaptureLine> {
+export async function lockAtCursor(ctx: WithConfig, line: CaptureLine): Promise<CaptureLine> {
   const held = await lockHeldLine(ctx, line)
   if (held.lastNsu !== line.lastNsu)
     throw new LeaseLost(`line ${line.id} stands at ${held.lastNsu} in the database, and not at ${line.lastNsu}`)

@@ -13,8 +13,6 @@ import { addressOf, pausedServices } from '../sefaz/circuit.ts'
 import { noCertificate } from './decide.ts'
 import { distributionUrl } from './sources/call.ts'
 
-type WarningContext = WithConfig
-
 // Hours of the authority. A line that stops needs a person, but others may be about to stop for the same reason: people get one letter about
 // all of them, and every line has its turn within an hour and a bit. After that, one that is still blocked was blocked again.
 const hours = { stopped: 1.5, blocked: 2.5, failed: 6 }
@@ -53,7 +51,7 @@ interface LostPositions {
 }
 
 /** Writes one letter about all stuck captures and lost positions, at most one a day of each kind, and only with news. */
-export async function warnOfCaptures(ctx: WarningContext, workspaceId: number): Promise<void> {
+export async function warnOfCaptures(ctx: WithConfig, workspaceId: number): Promise<void> {
   const { stuck, lost, told } = await readWorkspace(ctx, workspaceId, async (ctx) => ({
     stuck: await listStuck(ctx, workspaceId),
     lost: sumOf(await listLost(ctx, workspaceId)),
@@ -85,7 +83,7 @@ const isTold = sql`(s.proved_at is not null or not exists (
   select 1 from capture_subscription p where p.line_id = s.line_id and p.proved_at is not null))`
 
 /** Captures that are stuck or stopped just now, without ended certificates and outages, which are told elsewhere. Inside the workspace. */
-async function listStuck(ctx: WarningContext, workspaceId: number): Promise<StuckCapture[]> {
+async function listStuck(ctx: WithConfig, workspaceId: number): Promise<StuckCapture[]> {
   const out = await pausedServices(ctx)
   const served = Object.values(serviceCodes).filter((code) => !out.includes(addressOf(distributionUrl(ctx, code))))
   // Only the capture sees whether others are proved.

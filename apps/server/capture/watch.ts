@@ -8,23 +8,21 @@ import { lateMinutes } from '../platform/service.ts'
 import { endTrouble, noteTrouble, type TroubleKey } from '../platform/trouble.ts'
 import { listStopped } from './wake.ts'
 
-type WatchContext = WithConfig
-
 const everyMs = 60_000
 const silentHours = 3
 
 /** Looks whether the capture as a whole does what it should, until disposed, and notes what is wrong for the operator. */
-export function startCaptureWatch(ctx: WatchContext & Pick<Context, 'log'>): AsyncDisposable {
+export function startCaptureWatch(ctx: WithConfig & Pick<Context, 'log'>): AsyncDisposable {
   return repeat(everyMs, () => watchCapture(ctx), ctx.log)
 }
 
-export async function watchCapture(ctx: WatchContext): Promise<void> {
+export async function watchCapture(ctx: WithConfig): Promise<void> {
   await note(ctx, 'consultas', await describeSilence(ctx))
   await note(ctx, 'paradas', await describeStopped(ctx))
   await note(ctx, 'servico', await describeOutages(ctx))
 }
 
-async function note(ctx: WatchContext, key: TroubleKey, sentence: string | null): Promise<void> {
+async function note(ctx: WithConfig, key: TroubleKey, sentence: string | null): Promise<void> {
   if (sentence === null) await endTrouble(ctx, key)
   else await noteTrouble(ctx, key, sentence)
 }
@@ -33,7 +31,7 @@ const safe =
   'Os documentos já guardados estão seguros. A SEFAZ guarda os novos por cerca de 90 dias, e a captura continua de onde parou.'
 
 // Queries to services in an outage count, too: that silence is not our fault.
-async function describeSilence(ctx: WatchContext): Promise<string | null> {
+async function describeSilence(ctx: WithConfig): Promise<string | null> {
   const { rows } = await inCapture(ctx, ({ db, config }) =>
     sql<{ late: number; since: Date | null }>`
       select count(*)::int as late, coalesce((select max(at) from capture_call), min(greatest(next_at, allowed_at))) as since
@@ -50,7 +48,7 @@ async function describeSilence(ctx: WatchContext): Promise<string | null> {
 }
 
 // Leaves out certificates and CNPJs: their owner is told of them and has to fix them.
-async function describeStopped(ctx: WatchContext): Promise<string | null> {
+async function describeStopped(ctx: WithConfig): Promise<string | null> {
   const reasons = (await listStopped(ctx)).filter(({ cStat, ofCustomer }) => cStat !== null && !ofCustomer)
   if (reasons.length === 0) return null
   const total = reasons.reduce((sum, { lines }) => sum + lines, 0)
@@ -64,7 +62,7 @@ async function describeStopped(ctx: WatchContext): Promise<string | null> {
 // Because waiting mends none of these, the operator hears of them at the first failure.
 const mendedHere = ['tls-chain', 'encryption', 'unreached']
 
-async function describeOutages({ db, config }: WatchContext): Promise<string | null> {
+async function describeOutages({ db, config }: WithConfig): Promise<string | null> {
   const { rows } = await sql<{ address: string; since: Date; reason: string; detail: string | null }>`
     select address, since, coalesce(reason, 'sem motivo') as reason, detail from circuit
      where failures > 0 and reason = any(${mendedHere})

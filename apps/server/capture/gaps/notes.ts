@@ -7,8 +7,6 @@ import { enterWorkspace } from '../../platform/database.ts'
 import { listSubscribers } from '../delivery.ts'
 import type { CaptureLine } from '../lease.ts'
 
-type NoteContext = WithConfig
-
 const unreleased: readonly number[] = [status.summary, status.cancelled, status.denied]
 // It comes by itself within minutes, or within hours when the authority is late. One that was not there yet is asked for a few times more.
 const asksMax = 5
@@ -19,7 +17,7 @@ export const noteWaitMs = ({ summary }: Family, { sefaz }: Context['config']) =>
 
 /** A released document that did not come by itself, to be asked for by chave; null where the line is not automatic. In a transaction of the capture. */
 export async function findNote(
-  ctx: NoteContext,
+  ctx: WithConfig,
   line: Pick<CaptureLine, 'id' | 'service'>,
 ): Promise<{ chave: string; waitMs: number } | null> {
   const family = familyOf(line.service)
@@ -61,7 +59,7 @@ async function readProgress({ db }: WithDatabase, line: Pick<CaptureLine, 'id'>)
 }
 
 // The notes that were asked for, when last, and whether that is to be the last time. What lies ahead was noted while the clock was wrong.
-async function listAsked({ db, config }: NoteContext, line: Pick<CaptureLine, 'id'>) {
+async function listAsked({ db, config }: WithConfig, line: Pick<CaptureLine, 'id'>) {
   const { rows } = await sql<{ chave: string; at: string | null; isOver: boolean }>`
     select chave, (max(at) filter (where at < now() + ${config.sefaz.hourMs} * interval '1 ms'))::text as at,
            count(*) filter (where answer in ('page', 'absent')) >= ${asksMax} or bool_or(answer = 'gone') as "isOver"
