@@ -34,7 +34,9 @@ export async function searchDocuments(
     if (offset >= total) return { total, amount, since, rows: [] }
     const take = Math.min(pageSize, total - offset)
     const isAmongNewest = order.by === 'issued' && !order.ascending && offset + take <= newest.length
-    const ids = isAmongNewest ? newest.slice(offset, offset + take) : await readPart(query, order, { offset, take })
+    const ids = isAmongNewest
+      ? newest.slice(offset, offset + take)
+      : await readPart(query, order, { total, offset, take })
     return { total, amount, since, rows: await readRows(db, workspaceId, ids) }
   })
 }
@@ -54,7 +56,7 @@ export async function selectIds(
         'conflict',
         `Este filtro tem ${formatInteger(total)} documentos, e uma seleção alcança até ${formatInteger(max)}. Nada mudou na sua seleção: escolha um período menor ou mais um filtro.`,
       )
-    return readPart(query, order, { offset: 0, take: total })
+    return readPart(query, order, { total, offset: 0, take: total })
   })
 }
 
