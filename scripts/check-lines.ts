@@ -4,13 +4,13 @@ import path from 'node:path'
 
 // Ceilings, so that the house stays small enough for a stranger. A commit that raises one says why.
 const ceilings: Record<string, number> = {
-  'lines of server': 43_118,
+  'lines of server': 42_985,
   'lines of packages': 26_009,
   'lines of scripts': 3_715,
   'lines of web': 32_235,
-  'lines of tests and benches': 72_395,
+  'lines of tests and benches': 72_310,
   settings: 37,
-  decisions: 52,
+  decisions: 53,
 }
 
 const root = path.join(import.meta.dirname, '..')

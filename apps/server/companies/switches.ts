@@ -1,6 +1,7 @@
 import { familyById } from '@vigia/dfe/families/lookup'
 import { type RawBuilder, sql } from 'kysely'
 import type { WithDatabase } from '../platform/context.ts'
+import { executePrepared } from '../platform/database.ts'
 import { type Service, type ServiceCode, serviceCodes, services } from '../platform/service.ts'
 
 /** Whether documents are shown in which a company has a role. */
@@ -55,9 +56,12 @@ export interface Hiding {
 
 /** Documents that switches hide: none when all are on. `ctx.db` is a transaction in the workspace. */
 export async function readHiding({ db }: WithDatabase, workspaceId: number): Promise<Hiding[]> {
-  const { rows } = await sql<{ companyId: number; type: ServiceCode; roles: number }>`
+  const rows = await executePrepared(
+    db,
+    sql<{ companyId: number; type: ServiceCode; roles: number }>`
     select company_id as "companyId", family as type, shown as roles from company_family
-     where workspace_id = ${workspaceId} order by company_id, family`.execute(db)
+     where workspace_id = ${workspaceId} order by company_id, family`,
+  )
   const hiding = Map.groupBy(rows, ({ type, roles }) => `${type} ${roles}`)
   return [...hiding.values()].map((same) => ({
     type: same[0]!.type,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
-import { jsonTime, openDatabase, pools } from './database.ts'
+import { executePrepared, jsonTime, openDatabase, pools, readWorkspace } from './database.ts'
 
 test('three processes of each role and a task fit into the embedded PostgreSQL', async () => {
   await using database = await createDatabase()
@@ -30,6 +30,22 @@ test('a statement takes as long as its pool allows', async () => {
   const impatient = openDatabase(database.url, { statementTimeoutMs: 100 })
   await expect(sql`select pg_sleep(600)`.execute(impatient)).rejects.toMatchObject({ code: '57014' })
   await impatient.destroy()
+})
+
+test('a prepared statement gives what its parameters ask for, with the plan that the connection keeps', async () => {
+  await using database = await createDatabase()
+  const db = openDatabase(database.url, { connections: 1 })
+  for (let turn = 0; turn < 8; turn++) {
+    const plans = await readWorkspace({ db }, 1, async ({ db }) => {
+      const rows = await executePrepared<{ turn: number }>(db, sql`select ${turn}::int as turn`)
+      expect(rows).toEqual([{ turn }])
+      const { rows: plans } = await sql<{ kept: number }>`
+        select generic_plans::int as kept from pg_prepared_statements where statement like '%as turn%'`.execute(db)
+      return plans
+    })
+    expect(plans).toEqual([{ kept: Math.max(0, turn - 4) }])
+  }
+  await db.destroy()
 })
 
 test('a time is written as JSON writes a Date', async () => {

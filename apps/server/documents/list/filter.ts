@@ -83,6 +83,8 @@ export interface FilterQuery {
   since: string | null
   /** Conditions on `document d` that counters cannot evaluate. */
   found: RawBuilder<unknown>[]
+  /** Whether these find documents of the range only. */
+  isDated: boolean
   hiding: Hiding[]
 }
 
@@ -132,10 +134,17 @@ function roleCondition(roles: RawBuilder<unknown>, role: number): RawBuilder<unk
   return role === thirdParty ? sql`(${named} or ${roles} = ${1 << unnamedRole})` : named
 }
 
-/** The filter with this range, as a condition on `document d`. */
-export function withinRange(query: FilterQuery, { from, until }: Range): RawBuilder<unknown> {
-  const conditions = all([...placeConditions(query, 'd'), ...kindConditions(query, 'd'), ...query.found])
-  return sql`${conditions} and d.issued_at >= ${from}::timestamp and d.issued_at < ${until}::timestamp`
+/** All of the filter but its range, as a condition on `document d`. */
+export function documentCondition(query: FilterQuery): RawBuilder<unknown> {
+  return all([...placeConditions(query, 'd'), ...kindConditions(query, 'd'), ...query.found])
+}
+
+export function withinRange(
+  query: FilterQuery,
+  { from, until }: { from: unknown; until: unknown },
+): RawBuilder<unknown> {
+  if (query.isDated) return documentCondition(query)
+  return sql`${documentCondition(query)} and d.issued_at >= ${from}::timestamp and d.issued_at < ${until}::timestamp`
 }
 
 export function all(conditions: RawBuilder<unknown>[]): RawBuilder<unknown> {

@@ -7,6 +7,7 @@ import { primaryRole } from '@vigia/dfe/roles'
 import { sql } from 'kysely'
 import { nameOfAuthor } from '../../accounts/authors.ts'
 import type { Database } from '../../platform/context.ts'
+import { executePrepared } from '../../platform/database.ts'
 import type { PublicIds } from '../../platform/ids.ts'
 import { type Service, type ServiceCode, serviceOf } from '../../platform/service.ts'
 import type { Answerable } from '../due.ts'
@@ -71,7 +72,10 @@ export interface DocumentListRow extends Answerable {
 /** Documents of a workspace with their companies' answers, in the order of the ids. `db` is inside the workspace, where `readWorkspace` entered it. */
 export async function readRows(db: Database, workspaceId: number, ids: readonly bigint[]): Promise<DocumentListRow[]> {
   if (ids.length === 0) return []
-  const { rows } = await sql<DocumentListRow>`
+  // To plan it takes longer than to carry it out.
+  const rows = await executePrepared(
+    db,
+    sql<DocumentListRow>`
     select d.id, d.type, d.number::float8 as number, s.name as issuer_name, s.tax_id as issuer_tax_id,
            d.chave, d.amount, d.issued_at, d.issued_offset, d.roles, d.status, d.event_code, d.event_text, d.base_status, d.complete,
            d.created_at, d.authorized_at, d.answer_due_at, d.answer_due, coalesce(d.own_answers, '[]') as own, d.nat_op, d.proof, d.alert_band, d.reform, d.misfits, d.ibs, d.cbs, d.company_id, c.public_id as company_public_id, c.name as company_name, c.cnpj as company_cnpj,
@@ -85,7 +89,8 @@ export async function readRows(db: Database, workspaceId: number, ids: readonly 
       from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
       left join document_reliance u on u.workspace_id = d.workspace_id and u.document_id = d.id
-     where d.workspace_id = ${workspaceId} and d.id = any (${ids}::bigint[])`.execute(db)
+     where d.workspace_id = ${workspaceId} and d.id = any (${ids}::bigint[])`,
+  )
   const byId = new Map(rows.map((row) => [row.id, row]))
   return ids.flatMap((id) => byId.get(id) ?? [])
 }

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { readHiding } from '../../companies/switches.ts'
 import type { Database } from '../../platform/context.ts'
+import { executePrepared } from '../../platform/database.ts'
 import { codeTerm, likeLiteral } from '../../platform/text.ts'
 import { dueCondition } from '../due.ts'
 import { type CountedQuestion, countedQuestion } from '../list/counted.ts'
@@ -32,7 +33,7 @@ export async function readQuery(
     ...(await insideFilter(db, workspaceId, filter, counted)),
     ...(await inFields(db, workspaceId, words.others)),
   ]
-  const { conditions, since } = await withWords(db, workspaceId, filter, range, fields)
+  const { conditions, isDated, since } = await withWords(db, workspaceId, filter, range, fields)
   return {
     db,
     workspaceId,
@@ -41,6 +42,7 @@ export async function readQuery(
     anyDate,
     range: since === null ? range : { ...range, from: since },
     since,
+    isDated,
     found: [
       ...(anyDate ? [sql`d.chave = ${words.chave}`] : []),
       ...amountConditions({ from: filter.amountFrom, to: filter.amountTo }),
@@ -71,7 +73,7 @@ async function withWords(
   filter: Criteria,
   range: Range,
   fields: readonly Field[],
-): Promise<Pick<FilterQuery, 'since'> & { conditions: RawBuilder<unknown>[] }> {
+): Promise<Pick<FilterQuery, 'isDated' | 'since'> & { conditions: RawBuilder<unknown>[] }> {
   const isOnly = ({ conditions, issuers, inside }: Field) =>
     inside !== null && conditions.length === 0 && issuers.length === 0
   const only = fields.filter(isOnly).map(({ inside }) => inside!)
@@ -101,6 +103,7 @@ async function withWords(
           ])
         }),
     ],
+    isDated: ofAll.length > 0 && sets.every(({ since }) => since === null),
     since: [...ofAll, ...sets].reduce<string | null>(
       (latest, { since }) => (since !== null && since > (latest ?? '') ? since : latest),
       null,
@@ -168,11 +171,17 @@ function amountConditions({ from, above, to, below }: Amounts): RawBuilder<unkno
 
 const isWithinCents = (amount: string) => /^\d{1,13}(\.\d{1,2})?$/.test(amount)
 
+// Beyond this many documents of a number the condition is cheaper than their names.
+const numberedMax = 1_000
+
 interface Found {
   /** Ids as one text. */
   companies: string | null
   /** The word says nothing: all companies have it. */
   everywhere: boolean
+  /** Ids of documents as one text. */
+  numbered: string | null
+  many: boolean
   /** A chave begins with the word. */
   begins: boolean
 }
@@ -180,15 +189,20 @@ interface Found {
 async function inFields(db: Database, workspaceId: number, words: Word[]): Promise<Field[]> {
   if (words.length === 0) return []
   const of = <T>(pick: (word: Word) => T) => words.map(pick)
-  const { rows } = await sql<Found>`
-    select c.ids as companies, c.everywhere, b.begins
+  const rows = await executePrepared(
+    db,
+    sql<Found>`
+    select c.ids as companies, c.everywhere, n.ids as numbered, n.many, b.begins
       from unnest(${of(({ name }) => like(name))}::text[], ${of(({ taxId }) => like(taxId))}::text[],
-                  ${of(({ chave }) => chave)}::text[]) with ordinality w (name, tax_id, chave, place),
+                  ${of(({ number }) => number)}::bigint[], ${of(({ chave }) => chave)}::text[]) with ordinality w (name, tax_id, number, chave, place),
       lateral (select (array_agg(c.id) filter (where c.search like w.name or c.cnpj like w.tax_id))::text as ids,
                       bool_and(coalesce(c.search like w.name, false) or coalesce(c.cnpj like w.tax_id, false)) as everywhere
                  from company c where c.workspace_id = ${workspaceId}) c,
+      lateral (select array_agg(k.id)::text as ids, count(*) > ${numberedMax} as many
+                 from (select d.id from document d where d.workspace_id = ${workspaceId} and d.number = w.number limit ${numberedMax + 1}) k) n,
       lateral (select exists (select 1 from document d where d.workspace_id = ${workspaceId} and d.chave >= w.chave and d.chave < w.chave || '~') as begins) b
-     order by w.place`.execute(db)
+     order by w.place`,
+  )
   const asked = words.flatMap((word, index) => (rows[index]!.everywhere ? [] : [{ word, found: rows[index]! }]))
   const issuers = await findIssuers(
     db,
@@ -232,7 +246,11 @@ async function findIssuers(
 function otherFields({ number, chave }: Word, found: Found): RawBuilder<unknown>[] {
   return [
     ...(found.companies ? [sql`d.company_id = any (${found.companies}::int[])`] : []),
-    ...(number === null ? [] : [sql`d.number = ${number}`]),
+    ...(found.many
+      ? [sql`d.number = ${number}`]
+      : found.numbered
+        ? [sql`d.id = any (${found.numbered}::bigint[])`]
+        : []),
     ...(chave ? [partOfChave(chave, found)] : []),
   ]
 }

@@ -55,9 +55,11 @@ interface Portion {
 }
 
 // Whoever begins to capture, or comes back after weeks, sees what is found in old documents, but is not called for each of them.
-const isLate = sql`(d.issued_at at time zone 'America/Sao_Paulo' < d.created_at - interval '7 days' and not exists (
+const isLate = (
+  workspaceId: number,
+) => sql`(d.issued_at at time zone 'America/Sao_Paulo' < d.created_at - interval '7 days' and not exists (
   select from document_event e
-   where e.workspace_id = d.workspace_id and e.company_id = d.company_id and e.chave = d.chave and e.registered_at > d.created_at))`
+   where e.workspace_id = ${workspaceId} and e.company_id = d.company_id and e.chave = d.chave and e.registered_at > d.created_at))`
 
 // Newest first, and what arrives before what is judged again.
 async function findWaiting(db: Database, workspaceId: number): Promise<Portion> {
@@ -66,7 +68,7 @@ async function findWaiting(db: Database, workspaceId: number): Promise<Portion> 
     const most = judgedMax - waiting.length
     if (most === 0) return []
     const { rows } = await sql<Waiting>`
-      select d.id, d.company_id as "companyId", d.xmin::text as version, d.judged_at is null as changed, ${isLate} as late from document d
+      select d.id, d.company_id as "companyId", d.xmin::text as version, d.judged_at is null as changed, ${isLate(workspaceId)} as late from document d
        where d.workspace_id = ${workspaceId} and ${which} limit ${most}`.execute(db)
     const known = new Set(waiting.map(({ id }) => id))
     waiting.push(...rows.filter(({ id }) => !known.has(id)).map((one) => (isReview ? { ...one, changed: false } : one)))

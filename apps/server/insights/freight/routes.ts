@@ -1,5 +1,4 @@
-import { downloadFreight, getFreight, listFreight, markFreight } from '@vigia/contract/freight'
-import type { RouteInput } from '@vigia/contract/route'
+import { downloadFreight, type FreightCode, getFreight, listFreight, markFreight } from '@vigia/contract/freight'
 import { getCompanyId } from '../../companies/companies.ts'
 import { noteRead } from '../../documents/reads.ts'
 import { countWaiting } from '../../documents/unread.ts'
@@ -47,7 +46,14 @@ export const freightRoutes = [
   }),
 ]
 
-type Query = Omit<RouteInput<typeof listFreight>['query'], 'depoisDe'>
+interface Query {
+  MesDe: string
+  MesAte: string
+  IdEmpresa?: string | undefined
+  CampoPesquisa?: string | undefined
+  Regra?: FreightCode | undefined
+  Estado: 'abertos' | 'certos'
+}
 
 async function questionOf(ctx: WithDatabase, workspaceId: number, query: Query): Promise<Question> {
   const { MesDe, MesAte, IdEmpresa, CampoPesquisa = '', Regra, Estado } = query

@@ -1,5 +1,4 @@
-import { downloadReport, getPrices, getReport } from '@vigia/contract/reports'
-import type { RouteInput } from '@vigia/contract/route'
+import { downloadReport, getPrices, getReport, type ReportGroup, type ReportSubject } from '@vigia/contract/reports'
 import { getCompanyId } from '../../companies/companies.ts'
 import { noteRead } from '../../documents/reads.ts'
 import { countWaiting } from '../../documents/unread.ts'
@@ -41,7 +40,14 @@ export const reportRoutes = [
   }),
 ]
 
-type Query = Omit<RouteInput<typeof getReport>['query'], 'PaginaAtual'>
+interface Query {
+  Tipo: ReportSubject
+  Por: ReportGroup
+  MesDe: string
+  MesAte: string
+  IdEmpresa?: string | undefined
+  CampoPesquisa?: string | undefined
+}
 
 async function questionOf(ctx: WithDatabase, workspaceId: number, query: Query): Promise<Question> {
   const { Tipo, Por, MesDe, MesAte, IdEmpresa, CampoPesquisa = '' } = query
