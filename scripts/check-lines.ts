@@ -4,11 +4,11 @@ import path from 'node:path'
 
 // Ceilings, so that the house stays small enough for a stranger. A commit that raises one says why.
 const ceilings: Record<string, number> = {
-  'lines of server': 42_985,
+  'lines of server': 42_995,
   'lines of packages': 26_009,
   'lines of scripts': 3_715,
   'lines of web': 32_235,
-  'lines of tests and benches': 72_310,
+  'lines of tests and benches': 72_325,
   settings: 37,
   decisions: 53,
 }

@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { parseCnpj } from '@vigia/dfe/cnpj'
 import {
   checkCompany,
+  checkFile,
   describeHosts,
   examineFile,
   examineHosts,
@@ -18,7 +19,7 @@ as mesmas variáveis (DATA_DIR ou DATABASE_URL).
 
   npm run sefaz -- hosts
   npm run sefaz -- autoridades
-  npm run sefaz -- check empresa.pfx --senha SENHA [--cnpj 12ABC34501DE35]
+  npm run sefaz -- check empresa.pfx --senha SENHA [--cnpj 12ABC34501DE35] [--consulta]
   npm run sefaz -- check --cnpj 12ABC34501DE35
   npm run sefaz -- completeness --cnpj 12ABC34501DE35
   npm run sefaz -- --help
@@ -33,10 +34,9 @@ autoridades
 
 check
   Com um arquivo: confere certificado, cadeia, CNPJ e validade e mostra o certificado uma vez a cada servidor, sem consulta
-  e sem cadastro. --cnpj ao lado dele indica uma filial.
-  Só com --cnpj (empresa cadastrada): faz uma consulta inofensiva a cada serviço (NF-e e CT-e) e explica a resposta. Ela
-  gasta uma das vinte consultas avulsas que a SEFAZ permite por hora a cada CNPJ e serviço; nada é perguntado além delas
-  nem durante um bloqueio.
+  e sem cadastro. Com --consulta, ou só com --cnpj (empresa cadastrada), faz uma consulta inofensiva a cada serviço (NF-e e
+  CT-e) e explica a resposta. Ela gasta uma das vinte consultas avulsas que a SEFAZ permite por hora a cada CNPJ e serviço;
+  de uma empresa cadastrada, nada é perguntado além delas nem durante um bloqueio. --cnpj ao lado do arquivo indica uma filial.
   Termina com o código 0 quando está tudo bem, senão com 1.
 
 completeness
@@ -58,12 +58,13 @@ interface Options {
   cnpj?: string
   file?: string
   senha?: string
+  consulta?: boolean
 }
 
 function read(args: string[]): Options {
   let values: Options
   try {
-    const options = { cnpj: { type: 'string' }, senha: { type: 'string' } } as const
+    const options = { cnpj: { type: 'string' }, senha: { type: 'string' }, consulta: { type: 'boolean' } } as const
     const parsed = parseArgs({ args, options, allowPositionals: true })
     values = { ...parsed.values, file: parsed.positionals[0] }
   } catch (error) {
@@ -85,11 +86,16 @@ function tell({ ok, lines }: { ok: boolean; lines: string[] }): void {
   if (!ok) throw new StartError('A conferência encontrou um problema.')
 }
 
-async function check({ cnpj, file, senha }: Options): Promise<void> {
+async function check({ cnpj, file, senha, consulta }: Options): Promise<void> {
   if (file === undefined && cnpj === undefined) throw new StartError('Informe o arquivo e --senha, ou --cnpj.')
   if (file === undefined) return tell(await beside((ctx) => checkCompany(ctx, cnpj ?? '')))
   if (senha === undefined) throw new StartError('Informe a senha do certificado em --senha.')
-  tell(await examineFile(configure(), await readPfx(file), senha, { wanted: cnpj }))
+  const bytes = await readPfx(file)
+  tell(
+    consulta
+      ? await beside((ctx) => checkFile(ctx, bytes, senha, cnpj))
+      : await examineFile(configure(), bytes, senha, { wanted: cnpj }),
+  )
 }
 
 async function readPfx(path: string): Promise<Uint8Array> {

@@ -97,7 +97,7 @@ const proveEveryMs = 60_000
 
 // Parts of the server that tests, benches and scripts use.
 export { createAccount, shareAccount } from './accounts/accounts.ts'
-export { checkCompany } from './capture/check/check.ts'
+export { checkCompany, checkFile } from './capture/check/check.ts'
 export { examineFile } from './capture/check/file.ts'
 export { describeHosts, examineHosts, fetchAuthorities } from './capture/check/hosts.ts'
 export { findCompleteness } from './capture/completeness.ts'

@@ -1,5 +1,5 @@
 import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
-import { checkCompany, findCompleteness, operate } from '@vigia/server/start'
+import { checkCompany, checkFile, findCompleteness, operate } from '@vigia/server/start'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { control, order } from '../support/authority.ts'
 import { type Client, newClient } from '../support/client.ts'
@@ -60,6 +60,16 @@ describe('the check of the access', () => {
     const { ok, lines } = await operate(product.config, (ctx) => checkCompany(ctx, cnpj))
     return { ok, text: lines.join('\n') }
   }
+  const checkPfx = async (cnpj: string, senha = 'segredo', wanted?: string) => {
+    const pfx = await product.simulator.issueCertificate({
+      cnpj,
+      nome: 'EMPRESA NOVA LTDA',
+      senha: 'segredo',
+      sharedKey: true,
+    })
+    const { ok, lines } = await operate(product.config, (ctx) => checkFile(ctx, pfx, senha, wanted))
+    return { ok, text: lines.join('\n') }
+  }
 
   test('says that all is well, beside a running capture', async () => {
     const { ok, text } = await check(registered)
@@ -74,6 +84,24 @@ describe('the check of the access', () => {
     expect(await check(late)).toMatchObject({ ok: false, text: expect.stringMatching(/está cadastrada aqui/) })
   })
 
+  test('of a file needs no registration', async () => {
+    const { ok, text } = await checkPfx(late)
+    expect(text).toMatch(/EMPRESA NOVA LTDA/)
+    expect(text).toMatch(/Resposta da SEFAZ: (13[78]|589)/)
+    expect(ok).toBe(true)
+  })
+
+  test('of a file says what is wrong with the password and with the company', async () => {
+    expect(await checkPfx(late, 'errada')).toMatchObject({
+      ok: false,
+      text: expect.stringMatching(/A senha informada/),
+    })
+    expect(await checkPfx(late, 'segredo', registered)).toMatchObject({
+      ok: false,
+      text: expect.stringMatching(/oito primeiros caracteres/),
+    })
+  })
+
   test.each([
     ['http403', /erro 403/],
     ['http503', /HTTP 503/],
@@ -82,8 +110,8 @@ describe('the check of the access', () => {
     ['reset', /conexão com a SEFAZ foi interrompida/],
     ['109', /fora do ar para todos/],
   ])('tells %s in words of its own', async (fault, words) => {
-    await addFault({ fault, cnpj: registered })
-    const { ok, text } = await check(registered)
+    await addFault({ fault, cnpj: late })
+    const { ok, text } = await checkPfx(late)
     expect(ok).toBe(false)
     expect(text).toMatch(words)
     expect(text).toMatch(/O que fazer: /)

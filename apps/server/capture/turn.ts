@@ -178,6 +178,9 @@ async function openConnection(ctx: CaptureContext, line: CaptureLine, holder: Ho
   }
 }
 
+/** For whom is asked; without workspace the certificate is a file of who asks. */
+type Asking = Pick<Holder, 'uf'> & { workspaceId?: number | null; companyId?: number | null }
+
 /**
  * Sends a question, after it was committed that it leaves. Null when it did not leave: because nothing can be stored, because of a pause or an
  * outage (but `inOutage` looks into one), or because that took too much of the lease.
@@ -185,7 +188,7 @@ async function openConnection(ctx: CaptureContext, line: CaptureLine, holder: Ho
 export async function ask(
   ctx: Pick<Context, 'db' | 'config' | 'storage'>,
   { line, question }: Turn,
-  holder: Pick<Holder, 'workspaceId' | 'companyId' | 'uf'>,
+  holder: Asking,
   connection: Connection,
   { inOutage = false } = {},
 ): Promise<Answer | null> {
@@ -209,7 +212,7 @@ export async function ask(
 export async function noteQuestion(
   ctx: WithConfig,
   { line, question }: Turn,
-  { workspaceId, companyId }: Pick<Holder, 'workspaceId' | 'companyId'>,
+  { workspaceId = null, companyId = null }: Pick<Asking, 'workspaceId' | 'companyId'>,
   inOutage = false,
 ): Promise<boolean> {
   return inCapture(ctx, async (ctx) => {

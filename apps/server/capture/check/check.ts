@@ -1,20 +1,24 @@
 import { X509Certificate } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { formatCnpj } from '@vigia/dfe/cnpj'
+import { cnpjBase, formatCnpj } from '@vigia/dfe/cnpj'
 import { families } from '@vigia/dfe/families/all'
-import type { Connection } from '@vigia/sefaz/connection'
+import { ufBySigla } from '@vigia/dfe/uf'
+import { CertificateError, readCertificate } from '@vigia/sefaz/certificate'
+import { type Connection, connect } from '@vigia/sefaz/connection'
 import { sql } from 'kysely'
 import { readAuthorities } from '../../companies/authorities.ts'
 import { inCapture } from '../../platform/database.ts'
-import { type Service, serviceOf } from '../../platform/service.ts'
+import { type Service, serviceCodes, serviceOf } from '../../platform/service.ts'
+import type { OpenedCertificate } from '../../platform/signer/signer.ts'
 import { quotaWait } from '../../sefaz/ledger.ts'
 import { findCertificate } from '../certificate.ts'
 import { findPosition } from '../gaps/positions.ts'
 import { type CaptureLine, claimOne, releaseLine } from '../lease.ts'
 import type { Answer } from '../source.ts'
 import { distributionUrl } from '../sources/call.ts'
+import { sources } from '../sources.ts'
 import { ask, type CaptureContext, settle, settleInterrupted } from '../turn.ts'
-import { describeAnswer, describeCertificate, describeFailure, type Finding, notAsked } from './check-texts.ts'
+import { describeAnswer, describeCertificate, describeFailure, type Finding, notAsked, notOf } from './check-texts.ts'
 
 export interface CheckReport {
   ok: boolean
@@ -30,7 +34,49 @@ export async function checkCompany(ctx: CaptureContext, cnpj: string): Promise<C
       'Cadastre-a pelo site, ou confira o certificado antes de cadastrá-lo: npm run sefaz -- check ARQUIVO --senha SENHA.',
     )
   }
-  const lines = [`Acesso à SEFAZ de ${formatCnpj(cnpj)}, ambiente ${ctx.config.sefaz.ambiente}.`]
+  return checkServices(ctx, { cnpj, known, given: null })
+}
+
+/** The same with a certificate file, whether or not its company is registered; `wanted`: a filial that the certificate serves as well. */
+export async function checkFile(
+  ctx: CaptureContext,
+  file: Uint8Array,
+  password: string,
+  wanted?: string,
+): Promise<CheckReport> {
+  try {
+    const certificate = await readCertificate(file, password, { cnpj: wanted })
+    const cnpj = wanted ?? certificate.cnpj
+    if (cnpjBase(cnpj) !== cnpjBase(certificate.cnpj)) return notOf(certificate.cnpj, cnpj)
+    const uf = ufBySigla(certificate.uf ?? '')?.code ?? 35
+    const given = {
+      pem: certificate.certificate,
+      // This one is of who asks, and no business of the signer.
+      connect: async () =>
+        connect(certificate, { ca: await readAuthorities(ctx.config), timeoutMs: ctx.config.sefaz.answerMs }),
+    }
+    return await checkServices(ctx, { cnpj, known: await findLines(ctx, cnpj), given: { uf, certificate: given } })
+  } catch (error) {
+    if (error instanceof CertificateError) return failure('O certificado não pode ser usado.', error.message)
+    throw error
+  }
+}
+
+interface Given {
+  uf: number
+  certificate: Pick<OpenedCertificate, 'pem' | 'connect'>
+}
+
+interface CheckSubject {
+  cnpj: string
+  /** The capture lines that exist for the CNPJ. */
+  known: Map<Service, number>
+  /** The certificate to use, of a file; null: that of the company. */
+  given: Given | null
+}
+
+async function checkServices(ctx: CaptureContext, subject: CheckSubject): Promise<CheckReport> {
+  const lines = [`Acesso à SEFAZ de ${formatCnpj(subject.cnpj)}, ambiente ${ctx.config.sefaz.ambiente}.`]
   try {
     await readAuthorities(ctx.config)
   } catch (error) {
@@ -41,7 +87,7 @@ export async function checkCompany(ctx: CaptureContext, cnpj: string): Promise<C
     )
   }
   const findings: Finding[] = []
-  for (const { id } of families) findings.push(await checkService(ctx, known.get(id)))
+  for (const { id } of families) findings.push(await checkService(ctx, subject, id))
   const shown = findings.find((finding) => finding.certificate)?.certificate
   if (shown) lines.push('', ...describeCertificate(shown))
   for (const [index, finding] of findings.entries()) {
@@ -63,8 +109,12 @@ async function findLines(ctx: CaptureContext, cnpj: string): Promise<Map<Service
   return new Map(rows.map(({ id, service }) => [serviceOf(service), id]))
 }
 
-async function checkService(ctx: CaptureContext, id: number | undefined): Promise<Finding> {
-  if (id === undefined) return { ok: false, lines: ['Não há captura deste serviço para este CNPJ.'] }
+async function checkService(ctx: CaptureContext, subject: CheckSubject, service: Service): Promise<Finding> {
+  const id = subject.known.get(service)
+  if (id === undefined) {
+    if (!subject.given) return { ok: false, lines: ['Não há captura deste serviço para este CNPJ.'] }
+    return checkUnknown(ctx, subject.cnpj, service, subject.given)
+  }
   const line = await claimPatiently(ctx, id)
   if (!line) {
     return notAsked('Não perguntamos agora.', [
@@ -72,7 +122,7 @@ async function checkService(ctx: CaptureContext, id: number | undefined): Promis
       'Tente de novo em alguns minutos.',
     ])
   }
-  return checkLine(ctx, line)
+  return checkLine(ctx, line, subject)
 }
 
 const patienceMs = 30_000
@@ -88,27 +138,28 @@ async function claimPatiently(ctx: CaptureContext, id: number): Promise<CaptureL
 }
 
 // Releases the line.
-async function checkLine(ctx: CaptureContext, line: CaptureLine): Promise<Finding> {
+async function checkLine(ctx: CaptureContext, line: CaptureLine, subject: CheckSubject): Promise<Finding> {
   let connection: Connection | undefined
   let isReleased = false
   try {
     const refusal = await inCapture(ctx, (ctx) => refuseToAsk(ctx, line))
     if (refusal) return refusal
-    const holder = await findCertificate(ctx, line, 'Conferir o acesso')
-    if (!holder) return await inCapture(ctx, (ctx) => explainNoCertificate(ctx, line))
+    const registered = subject.given ? null : await findCertificate(ctx, line, 'Conferir o acesso')
+    const shown = subject.given ?? registered
+    if (!shown) return await inCapture(ctx, (ctx) => explainNoCertificate(ctx, line))
     // The query asks for a missing position when there is one, else for one that is already here.
     const missing = await inCapture(ctx, (ctx) => findPosition(ctx, line))
     const turn = { line, question: { at: missing ?? (line.lastNsu || 1n) } }
-    connection = await holder.certificate.connect()
-    const answer = await ask(ctx, turn, holder, connection, { inOutage: true })
+    connection = await shown.certificate.connect()
+    const answer = await ask(ctx, turn, registered ?? { uf: shown.uf }, connection, { inOutage: true })
     // The plan of this workspace has ended meanwhile; another workspace may still have one.
     if (!answer) {
       isReleased = true
-      return await checkLine(ctx, line)
+      return await checkLine(ctx, line, subject)
     }
     await settle(ctx, turn, answer)
     isReleased = true
-    return { ...describe(ctx, answer, line.lastNsu > 0n), certificate: new X509Certificate(holder.certificate.pem) }
+    return { ...describe(ctx, answer, line.lastNsu > 0n), certificate: certificateOf(shown) }
   } finally {
     connection?.close()
     if (!isReleased) await releaseLine(ctx, line)
@@ -155,8 +206,25 @@ async function refuseToAsk(ctx: Pick<CaptureContext, 'db' | 'config'>, line: Cap
   )
 }
 
+// Nothing is kept of it here: whoever asks for it again and again uses up the hour of the CNPJ.
+async function checkUnknown(ctx: CaptureContext, cnpj: string, service: Service, given: Given): Promise<Finding> {
+  const { tpAmb } = ctx.config.sefaz
+  const subject = { url: distributionUrl(ctx, serviceCodes[service]), tpAmb, uf: given.uf, cnpj }
+  const connection = await given.certificate.connect()
+  try {
+    const answer = await sources[service].ask(connection, subject, { at: 1n })
+    return { ...describe(ctx, answer, false), certificate: certificateOf(given) }
+  } finally {
+    connection.close()
+  }
+}
+
 function describe(ctx: CaptureContext, answer: Answer, hasReceived: boolean): Finding {
   if (answer.kind !== 'lost') return describeAnswer(answer, hasReceived)
   if (!answer.error) throw new Error('a query of this process cannot have been interrupted')
   return describeFailure(answer.error, ctx.config.sefaz)
+}
+
+function certificateOf(holder: Pick<Given, 'certificate'>): X509Certificate {
+  return new X509Certificate(holder.certificate.pem)
 }
