@@ -65,7 +65,10 @@ function ToCheck({ total }: { total: number }) {
 
 function AlertLine({ alert }: { alert: Alert }) {
   const { idDFe, emitente, valor, faixa, motivos } = alert
-  const comparing = motivos.find(({ comparados }) => comparados.some(({ idDFe }) => idDFe !== null))
+  // A document of somebody else first: the supplier that this one looks like, the note that a freight is of.
+  const comparable = motivos.filter(({ comparados }) => comparados.some(({ idDFe }) => idDFe !== null))
+  const isOfAnother = (reason: Alert['motivos'][number]) => reason.comparados.some((one) => one.emitente !== emitente)
+  const comparing = comparable.find(isOfAnother) ?? comparable[0]
   return (
     <li className="flex flex-wrap items-center gap-x-4 gap-y-1 py-2">
       <span className="min-w-0 flex-1 basis-72">
@@ -75,7 +78,7 @@ function AlertLine({ alert }: { alert: Alert }) {
           </Link>
           <Badge tone={faixa === 'critico' ? 'red' : 'yellow'}>{faixa === 'critico' ? 'Crítico' : 'Alto'}</Badge>
         </span>
-        <span className="block text-muted text-sm">{motivos[0]?.frase}</span>
+        <span className="block text-muted text-sm">{(comparing ?? motivos[0])?.frase}</span>
       </span>
       <span className="font-semibold tabular-nums">{formatMoney(valor)}</span>
       <Link

@@ -40,8 +40,8 @@ export interface History {
   learnedAt: number | null
   /** Other standing documents of the same issuer, model, série and number, at most ten, by chave. */
   sameNumber: { chave: string; issuedAt: string; amount: string }[]
-  /** Names of earlier suppliers of other bases that `areAlike`, if `pair` has no standing one. */
-  alike: { base: string; name: string }[]
+  /** Names of earlier suppliers of other bases that `areAlike`, with the first purchase of each, if `pair` has no standing one. */
+  alike: { base: string; name: string; chave: string }[]
   /** The first purchase of each company base from the issuer base, the earliest `contactsMax`. */
   contacts: { companyBase: string; chave: string; at: number }[]
   /** Issuer bases of the UF in contingency (not `tpEmis` 1) on the same local day; at most five. */

@@ -270,13 +270,13 @@ async function readAlike(
   const columns = {
     ...{ n: 'int', companyBase: 'text', issuerBase: 'text', at: 'timestamptz', chave: 'text', name: 'text' },
   }
-  const { rows } = await sql<{ n: number; own: string; base: string; name: string }>`
-    select r.n, r.name as own, p.issuer_base as base, p.name from ${recordsOf(asked, columns)}
+  const { rows } = await sql<{ n: number; own: string; base: string; name: string; first: string }>`
+    select r.n, r.name as own, p.issuer_base as base, p.name, p.first_chave as first from ${recordsOf(asked, columns)}
       join partner p on p.workspace_id = ${workspaceId} and p.company_base = r."companyBase" and p.issuer_base <> r."issuerBase"
        and left(p.name, 1) = left(r.name, 1) and abs(length(p.name) - length(r.name)) <= 2 and (p.first_at, p.first_chave) < (r.at, r.chave)
      order by p.issuer_base, p.name`.execute(db)
-  for (const [place, { n, own, base, name }] of rows.entries()) {
-    if (areAlike(own, name)) found[n]!.push({ base, name })
+  for (const [place, { n, own, base, name, first }] of rows.entries()) {
+    if (areAlike(own, name)) found[n]!.push({ base, name, chave: first })
     if (place % 1_000 === 999) await setImmediate()
   }
   return found

@@ -83,6 +83,7 @@ export const identityRules: Rule[] = [
       const similarity = Math.round(jaroWinkler(name, found.name) * 100)
       return {
         inputs: { name, known: found.name, knownBase: found.base, similarity },
+        compared: [found.chave],
         sentence: `O nome ${name} é ${similarity}% igual ao do seu fornecedor ${found.name} (CNPJ ${found.base}…), mas o CNPJ é outro.`,
       }
     },

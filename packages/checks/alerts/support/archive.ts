@@ -133,14 +133,17 @@ export function createArchive(initial: readonly AlertFacts[] = []): Archive {
     const { companyBase, issuerBase, at } = askOf(facts)
     const own = normalName(facts.issuer.name)
     const names = [...(byName.get(companyBase) ?? [])].filter(([name]) => own !== '' && areAlike(own, name))
-    const found = new Map<string, { base: string; name: string }>()
+    const found = new Map<string, { base: string; name: string; chave: string; at: number }>()
     for (const [name, some] of names)
       for (const one of some) {
         const base = baseOf(one.issuer.taxId)
-        if (base === issuerBase || !isBefore({ facts: one, at: instantOf(one.issuedAt) }, { facts, at })) continue
-        found.set(`${base} ${name}`, { base, name })
+        const when = instantOf(one.issuedAt)
+        if (base === issuerBase || !isBefore({ facts: one, at: when }, { facts, at })) continue
+        const first = found.get(`${base} ${name}`)
+        if (first && (first.at < when || (first.at === when && first.chave < one.chave))) continue
+        found.set(`${base} ${name}`, { base, name, chave: one.chave, at: when })
       }
-    return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one)
+    return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, { at: _, ...one }]) => one)
   }
 
   function contacts(issuerBase: string) {
