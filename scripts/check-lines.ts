@@ -6,8 +6,8 @@ import path from 'node:path'
 const ceilings: Record<string, number> = {
   'lines of server': 42_995,
   'lines of packages': 26_009,
-  'lines of scripts': 3_715,
-  'lines of web': 32_235,
+  'lines of scripts': 3_775,
+  'lines of web': 32_285,
   'lines of tests and benches': 72_325,
   settings: 37,
   decisions: 53,

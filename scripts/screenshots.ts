@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -10,10 +10,11 @@ import { documentScenes } from './screenshots/document-scenes.ts'
 import { type PhotographedProduct, startProduct } from './screenshots/product.ts'
 import { publicScenes } from './screenshots/public-scenes.ts'
 import { type Scene, sizes, themes } from './screenshots/scene.ts'
+import { siteScenes } from './screenshots/site-scenes.ts'
 import { workspaceScenes } from './screenshots/workspace-scenes.ts'
 
 // Every screen and state of the product, for the eyes: `npm run screenshots -- --only notes --size 390 --theme dark`, where `--only` takes
-// the beginning of a name. A scene that fails is reported at the end; the others are still made.
+// the beginning of a name. `--site` makes the pictures of the landing page and of the README, in their places. A scene that fails is reported at the end; the others are still made.
 
 type Size = (typeof sizes)[number]
 type Theme = (typeof themes)[number]
@@ -52,8 +53,10 @@ process.exitCode = failures.length > 0 ? 1 : 0
 
 function readScreenshotPlan(args: string[]): ScreenshotPlan {
   const text = { type: 'string' } as const
-  const { values } = parseArgs({ args, options: { out: text, only: text, size: text, theme: text } })
+  const site = { type: 'boolean' } as const
+  const { values } = parseArgs({ args, options: { out: text, only: text, size: text, theme: text, site } })
   const root = fileURLToPath(new URL('..', import.meta.url))
+  if (values.site) return { folder: root, scenes: siteScenes, sizes: [1280], themes: ['light'] }
   return {
     folder: path.resolve(root, values.out ?? 'screenshots'),
     scenes: chosen('only', values.only, everyScene, ({ name }, only) => name.startsWith(only)),
@@ -131,6 +134,7 @@ async function take(
   // Nothing is pointed at.
   await page.mouse.move(0, 0)
   await settled()
+  if (scene.file) return await writeWebp(page, path.join(plan.folder, scene.file))
   await growToPage(page, size)
   for (const theme of plan.themes) {
     await page.emulateMedia({ colorScheme: theme })
@@ -140,6 +144,16 @@ async function take(
       animations: 'disabled',
     })
   }
+}
+
+// What is in sight, at a third of the size of a PNG.
+async function writeWebp(page: Page, file: string): Promise<void> {
+  // What just happened elsewhere is not part of the screen.
+  await page.addStyleTag({ content: '[data-sonner-toaster] { display: none }' })
+  const devtools = await page.context().newCDPSession(page)
+  const { data } = await devtools.send('Page.captureScreenshot', { format: 'webp', quality: 80 })
+  await mkdir(path.dirname(file), { recursive: true })
+  await writeFile(file, Buffer.from(data, 'base64'))
 }
 
 /** The calls of a page that have no response yet. */

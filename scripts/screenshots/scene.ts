@@ -20,6 +20,8 @@ export interface SceneFacts {
 /** One picture of the product, taken at every size and in every theme. */
 export interface Scene {
   name: string
+  /** Where the picture is kept, from the root; not named: in the folder of the run. */
+  file?: string
   who: Who
   path: string | ((facts: SceneFacts) => string)
   /** Called before the page is opened: what its calls get as responses instead. */

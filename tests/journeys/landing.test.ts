@@ -143,6 +143,10 @@ describe.each([
     const page = await site.visit('/', scripting)
     await expectComplete(page)
     await expectLinks(page)
+    await page.setViewportSize({ width: 390, height: 844 })
+    expect(await page.locator('html').evaluate((html) => html.scrollHeight)).toBeLessThanOrEqual(6_000)
+    for (const picture of await page.getByRole('img', { name: /^Tela do produto: / }).all())
+      expect((await fetch(new URL((await picture.getAttribute('src'))!, site.product.url))).status).toBe(200)
     for (const width of [320, 768, 1920]) {
       await page.setViewportSize({ width, height: 800 })
       expect(await page.locator('html').evaluate((html) => html.scrollWidth - html.clientWidth), `${width}`).toBe(0)

@@ -15,7 +15,7 @@ export function Closing({ preloadContact }: { preloadContact: () => void }) {
         className="[--horizon:calc(100%-90px)] [--house:300px] max-md:[--horizon:100%]"
         houseClassName="right-[6%] max-md:hidden xl:right-[14%]"
       />
-      <div className="container-page relative py-24 md:pb-36">
+      <div className="container-page relative py-24 max-sm:py-12 md:pb-36">
         <h2 id="comecar" className="text-3xl tracking-[-0.02em] max-sm:text-2xl">
           Comece hoje, ou pergunte antes
         </h2>

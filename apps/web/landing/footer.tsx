@@ -28,7 +28,7 @@ interface FooterProps {
 export function Footer({ productName, contactEmail }: FooterProps) {
   return (
     <footer className="night bg-paper text-base text-ink">
-      <div className="container-page grid gap-x-12 gap-y-10 py-14 sm:grid-cols-2 lg:grid-cols-[2fr_1fr_1fr_1fr_1.4fr]">
+      <div className="container-page grid grid-cols-2 gap-x-12 gap-y-10 py-14 max-sm:gap-y-6 max-sm:py-8 lg:grid-cols-[2fr_1fr_1fr_1fr_1.4fr]">
         <div>
           <p className="flex items-center gap-2.5 font-semibold text-lg">
             <Logo className="size-8" />

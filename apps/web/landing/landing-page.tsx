@@ -6,6 +6,7 @@ import { DemoDialog } from './demo-dialog.tsx'
 import { Footer } from './footer.tsx'
 import { Header } from './header.tsx'
 import { Hero } from './hero.tsx'
+import { Pictures } from './pictures.tsx'
 import { Plans } from './plans.tsx'
 import { Questions } from './questions.tsx'
 import { Testimonials } from './testimonials.tsx'
@@ -28,6 +29,7 @@ export function LandingPage({ site, preloadContact }: LandingPageProps) {
       <Header productName={site.productName} />
       <main>
         <Hero />
+        <Pictures />
         <Benefits figures={site.numeros} />
         <div className={shownWithPlans}>
           <Plans preloadContact={preloadContact} />

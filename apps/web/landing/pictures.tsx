@@ -7,7 +7,7 @@ const pictures = [
   [
     'reforma',
     'IBS e CBS do mês',
-    'Quanto foi destacado, que fornecedor não destacou e o texto pronto para pedir a correção.',
+    'Quem informou, quem não informou, e o texto pronto para pedir a correção ao fornecedor.',
   ],
   [
     'empresas',
@@ -23,9 +23,9 @@ export function Pictures() {
       <h2 id="telas" className="text-2xl tracking-[-0.01em]">
         Telas do produto
       </h2>
-      <ul className="row-on-phone mt-8 grid gap-x-10 lg:grid-cols-3">
+      <ul className="row-on-phone mt-8 gap-12 max-sm:mt-4 sm:grid">
         {pictures.map(([name, title, text]) => (
-          <li key={name}>
+          <li key={name} className="items-center gap-x-12 sm:grid sm:grid-cols-[2fr_1fr]">
             <img
               src={`/pictures/${name}.webp`}
               alt={`Tela do produto: ${title}`}
@@ -34,8 +34,10 @@ export function Pictures() {
               loading="lazy"
               className="h-auto w-full rounded border border-line"
             />
-            <h3 className="mt-3">{title}</h3>
-            <p className="mt-1 text-pretty text-base text-muted">{text}</p>
+            <div>
+              <h3 className="mt-3">{title}</h3>
+              <p className="mt-1 text-pretty text-muted">{text}</p>
+            </div>
           </li>
         ))}
       </ul>

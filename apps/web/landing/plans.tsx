@@ -66,25 +66,27 @@ const smallPrint = [
 export function Plans({ preloadContact }: { preloadContact: () => void }) {
   return (
     <section id="planos" aria-labelledby="planos-titulo" className="scroll-mt-0 bg-sunken">
-      <div className="container-page pt-20 pb-20">
+      <div className="container-page py-20 max-sm:py-12">
         <h2 id="planos-titulo" className="text-2xl tracking-[-0.01em]">
           Planos
         </h2>
         <p className="mt-1 text-muted">Sem fidelidade, sem taxa de cancelamento. O preço é este, por mês.</p>
-        <ul className="mt-8 grid gap-x-10 gap-y-12 lg:grid-cols-3">
+        <ul className="mt-8 grid gap-10 lg:grid-cols-3 max-sm:mt-4 max-sm:gap-6">
           {offers.map((offer) => (
             <OfferColumn key={offer.name} offer={offer} preloadContact={preloadContact} />
           ))}
         </ul>
-        <h3 className="mt-16 text-lg">O que está incluído</h3>
-        <dl className="mt-3 grid gap-x-10 border-line-strong/50 border-t text-base sm:grid-cols-2 xl:grid-cols-4">
-          {smallPrint.map(([term, text]) => (
-            <div key={term} className="pt-3">
-              <dt className="font-semibold">{term}</dt>
-              <dd className="mt-0.5 text-pretty text-muted">{text}</dd>
-            </div>
-          ))}
-        </dl>
+        <details className="mt-16 max-sm:mt-6">
+          <summary className="cursor-pointer font-semibold text-lg">O que está incluído</summary>
+          <dl className="mt-3 grid gap-x-10 border-line-strong/50 border-t text-base sm:grid-cols-2 xl:grid-cols-4">
+            {smallPrint.map(([term, text]) => (
+              <div key={term} className="pt-3">
+                <dt className="font-semibold">{term}</dt>
+                <dd className="mt-0.5 text-pretty text-muted">{text}</dd>
+              </div>
+            ))}
+          </dl>
+        </details>
       </div>
     </section>
   )
@@ -123,9 +125,12 @@ function OfferColumn({ offer, preloadContact }: { offer: Offer; preloadContact: 
         )}
         <p className="mt-2 min-h-5 text-base text-muted">{to ? 'Teste grátis por 7 dias' : 'Respondemos por e-mail'}</p>
       </div>
-      <ul className="mt-5 border-line border-t">
+      <ul className="mt-5 border-line border-t max-sm:mt-3 max-sm:pt-2">
         {features.map((feature) => (
-          <li key={feature} className="flex items-start gap-2.5 border-line border-b py-2">
+          <li
+            key={feature}
+            className="flex items-start gap-2.5 border-line border-b py-2 max-sm:border-0 max-sm:py-0 max-sm:text-base"
+          >
             <Check aria-hidden className="mt-1 size-4 shrink-0 text-brand" />
             <span>{feature}</span>
           </li>

@@ -32,18 +32,18 @@ const questions = [
 
 export function Questions() {
   return (
-    <section aria-labelledby="perguntas" className="container-page py-24">
+    <section aria-labelledby="perguntas" className="container-page py-24 max-sm:py-12">
       <h2 id="perguntas" className="max-w-140 text-2xl tracking-[-0.01em]">
         Perguntas para fazer antes de entregar um certificado a alguém
       </h2>
-      <dl className="ledger mt-8 grid gap-x-16 md:grid-cols-2">
+      <div className="ledger mt-8 max-sm:mt-4">
         {questions.map(([question, answer]) => (
-          <div key={question} className={clsx('border-line border-b py-6', question === ofTrial && shownWithPlans)}>
-            <dt className="font-semibold">{question}</dt>
-            <dd className="mt-1.5 max-w-150 text-pretty text-muted">{answer}</dd>
-          </div>
+          <details key={question} className={clsx('border-line border-b py-3', question === ofTrial && shownWithPlans)}>
+            <summary className="cursor-pointer font-semibold">{question}</summary>
+            <p className="mt-1.5 max-w-150 text-pretty text-muted">{answer}</p>
+          </details>
         ))}
-      </dl>
+      </div>
     </section>
   )
 }

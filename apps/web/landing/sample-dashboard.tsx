@@ -113,7 +113,7 @@ function SampleItem({
   return (
     <li
       className={clsx(
-        'grid grid-cols-[1fr_auto] items-center gap-x-4 border-line border-b py-2 tabular-nums last:border-b-0 md:grid-cols-[3rem_1fr_8rem_8.5rem_3.5rem]',
+        'grid grid-cols-[1fr_auto] items-center gap-x-4 border-line border-b py-2 tabular-nums last:border-b-0 max-sm:nth-[n+4]:hidden md:grid-cols-[3rem_1fr_8rem_8.5rem_3.5rem]',
         fresh && 'arrived [animation-delay:1.2s]',
       )}
     >

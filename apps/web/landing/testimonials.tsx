@@ -4,7 +4,11 @@ import { shownIfExample } from '../lib/site.ts'
 
 export function Testimonials({ testimonials }: { testimonials: SiteSettings['depoimentos'] }) {
   return (
-    <section id="depoimentos" aria-labelledby="depoimentos-titulo" className="container-page scroll-mt-4 pb-24">
+    <section
+      id="depoimentos"
+      aria-labelledby="depoimentos-titulo"
+      className="container-page scroll-mt-4 pb-24 max-sm:pb-12"
+    >
       <div className="flex flex-wrap items-baseline justify-between gap-x-6 gap-y-1">
         <h2 id="depoimentos-titulo" className="text-2xl tracking-[-0.01em]">
           O que muda no dia de quem usa
@@ -13,7 +17,7 @@ export function Testimonials({ testimonials }: { testimonials: SiteSettings['dep
           Depoimentos de exemplo, de pessoas inventadas.
         </p>
       </div>
-      <ul className="ledger mt-8 grid gap-x-12 md:grid-cols-2 xl:grid-cols-3">
+      <ul className="ledger row-on-phone mt-8 gap-x-12 max-sm:mt-4 sm:grid md:grid-cols-2 xl:grid-cols-3">
         {testimonials.map(({ nome, papel, empresa, texto, nota, iniciais }) => (
           <li key={nome} className="border-line border-b">
             <figure className="flex h-full flex-col py-6">
