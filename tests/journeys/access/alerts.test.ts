@@ -26,7 +26,7 @@ test('what looks wrong is looked at, handed on, known, found again in the list, 
     .toBe('em-dia')
   await page.reload()
   // The company is new: most of its alerts are in learning. What somebody takes up is an open alert all the same.
-  await page.getByRole('link', { name: 'Ver', exact: true }).click()
+  await page.getByRole('link', { name: 'Ver mesmo assim' }).click()
   await shown(alerts.first())
   const before = await count()
   let name = ''
