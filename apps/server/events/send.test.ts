@@ -209,6 +209,7 @@ describe('a claim', () => {
     await summaries(1)
     await ask('nfe', 1)
     await turn(null)
+    await change(sql`next_at = now() + interval '1 hour'`)
     await ask('nfe', 2)
     expect((await claim()).events.map((event) => event.tpEvento)).toEqual([210200])
   })
