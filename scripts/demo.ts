@@ -94,8 +94,8 @@ async function openOffice(ctx: OperatingContext, { apiUrl, login, simulator, say
 
 type Call = ReturnType<typeof caller>
 
-// Calls that succeed, as the holder of a token; without one as anybody.
-function caller(apiUrl: string, token?: string) {
+/** Makes calls that succeed, as the holder of a token; without one as anybody. */
+export function caller(apiUrl: string, token?: string) {
   return async <R extends RouteDefinition>(
     route: R,
     { body, query, form }: { body?: RouteRequest<R>['body']; query?: Record<string, string>; form?: FormData } = {},

@@ -5,8 +5,8 @@ import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { login, signUp } from '@vigia/contract/accounts'
 import { createCompany, listCompanies } from '@vigia/contract/companies'
-import type { Envelope, RouteData, RouteDefinition, RouteRequest } from '@vigia/contract/route'
-import { openDemo } from '../../scripts/demo.ts'
+import type { RouteData, RouteDefinition, RouteRequest } from '@vigia/contract/route'
+import { caller, openDemo } from '../../scripts/demo.ts'
 import type { SimulatedCompany } from '../../scripts/simulator-process.ts'
 import { buildWeb } from '../../scripts/web-build.ts'
 import { order } from './authority.ts'
@@ -107,15 +107,5 @@ async function callApi<R extends RouteDefinition>(
   route: R,
   { session, body, form }: { session?: StoredSession; body?: RouteRequest<R>['body']; form?: FormData },
 ): Promise<RouteData<R>> {
-  const headers = new Headers({ accept: 'application/json' })
-  if (session) headers.set('authorization', `Bearer ${session.token}`)
-  if (body) headers.set('content-type', 'application/json')
-  const response = await fetch(new URL(route.path, url), {
-    method: route.method,
-    headers,
-    body: form ?? (body ? JSON.stringify(body) : null),
-  })
-  const envelope = (await response.json()) as Envelope<RouteData<R>>
-  if (!envelope.success) throw new Error(`${route.path}: ${envelope.message}`)
-  return envelope.data as RouteData<R>
+  return caller(url, session?.token)(route, { ...(body && { body }), ...(form && { form }) })
 }

@@ -73,7 +73,7 @@ async function single(...given: Given): Promise<bigint | null> {
   await takeAgain()
   return position
 }
-// What ends a turn releases the line.
+// The answer that ends a turn releases the line.
 async function takeAgain(): Promise<void> {
   const lease = sql`update capture_line set lease_by = ${line.leaseBy}, lease_until = now() + interval '1 hour' where id = ${line.id}`
   await inCapture(ctx, ({ db }) => lease.execute(db))

@@ -7,7 +7,7 @@ import type { Answer, Question } from './source.ts'
 import { interrupted, lostTo, ourFault } from './sources/lost.ts'
 import { readResponse } from './sources/soap.ts'
 
-// What follows from each answer. Times are minutes, and chance is 0 unless a test says otherwise.
+// Decisions after each answer. Times are minutes, and chance is 0 unless a test says otherwise.
 
 const minute = 60_000
 const rhythm = { hourMs: 60 * minute, pagePauseMs: 2_000, marginMs: 5 * minute }
@@ -49,7 +49,7 @@ const told = (question: Question, cStat: number, ult?: number, max?: number, nsu
   )
 const lost = (...[kind, options]: ConstructorParameters<typeof SefazError>) => lostTo(new SefazError(kind, options), 1)
 
-/** What a table shows of a decision: absent means not written. */
+/** The part of a decision that a table shows; a field that is absent is not written. */
 function shown(decision: Decision) {
   const { line, certificate, service, gaps, closes, next } = decision
   const { nextInMs, allowedInMs, message: _, failures, succeeded, fulfilled, ...rest } = line

@@ -1,4 +1,4 @@
-// What a decision depends on, and what it consists of.
+// Input and output of `decide`.
 
 export interface Rhythm {
   hourMs: number
@@ -79,10 +79,10 @@ export interface Decision {
   /** More documents wait at the authority. */
   more: boolean
   certificate: CertificateChange | null
-  /** What the service showed; a number: it is down for so many milliseconds. */
+  /** How the service did; a number: it is down for so many milliseconds. */
   service: 'answered' | 'failed' | number | null
   gaps: Gap[]
-  /** What becomes of the position that the question was for. */
+  /** How the gap ends at the position that the question was for; null: it stays open. */
   closes: GapClosing | null
   /** How long missing positions and notes wait because of this answer. */
   waitMs: number
@@ -98,7 +98,7 @@ export type CertificateChange =
   /** No answer came; `isTried`: others go before it; `why`: for the owner of an unproved one. */
   | { kind: 'failed'; isTried: boolean; why: string | null }
 
-/** What is decided of the line alone. */
+/** The decision about the line alone. */
 export interface Verdict extends LineChange {
   state: CaptureState
   message: string

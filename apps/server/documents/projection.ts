@@ -103,8 +103,9 @@ export type ExistingEvent = EventClaim & Pick<EventRow, 'chave' | 'undone' | 'au
 export type Move = Pick<ProjectedDocument, 'issued_at' | 'amount' | 'roles' | 'status'> & { sign: 1 | -1 }
 
 /** A document as it is counted. */
-interface Counted {
+export interface Counted {
   chave: string
+  /** Local time without its offset. */
   issued_at: string
   status: number
   event_code: number

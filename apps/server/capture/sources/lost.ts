@@ -1,7 +1,7 @@
 import { isOfTheHost, isOfTheNetwork, type SefazError, type SefazErrorKind } from '@vigia/sefaz/error'
 import type { Lost } from '../source.ts'
 
-/** What a failed call says: whether it may have been counted, and whose fault it is. */
+/** The answer of a failed call: whether it may have been counted, and whose fault it is. */
 export function lostTo(error: SefazError, durationMs: number): Lost {
   return {
     kind: 'lost',

@@ -5,6 +5,7 @@ import type { Context, Database } from '../../platform/context.ts'
 import { batchOrEach, jsonTime } from '../../platform/database.ts'
 import { type Place, serviceCodes } from '../../platform/service.ts'
 import { countedTerm } from '../list/counted.ts'
+import type { Counted } from '../projection.ts'
 import { putWords } from '../search/document-words.ts'
 import { recordsOf } from '../store.ts'
 import type { Inside } from './inside.ts'
@@ -13,16 +14,8 @@ import { type DocumentSums, type Side, sumNames } from './sums.ts'
 // What documents say inside, as rows, and the sums to which they add. Writers hold the lock of their company.
 
 /** A document that is new or changed. */
-interface Changed {
+interface Changed extends Counted {
   id: bigint
-  chave: string
-  /** Local time without its offset. */
-  issued_at: string
-  status: number
-  event_code: number
-  /** First registration of a cancellation. */
-  cancelledAt: string | null
-  isNew: boolean
   /** Undefined: only its standing changed. */
   read: Inside | undefined
 }
