@@ -465,8 +465,10 @@ function listen(page: Page, complaints: string[]) {
   page.on('pageerror', (error) => complaints.push(String(error)))
   page.on('crash', () => complaints.push('the page crashed'))
   page.on('console', (message) => {
-    // Browsers log each unsuccessful response, even expected ones; Playwright logs what it blocks.
-    const expected = /^(Failed to load resource|Service Worker registration blocked)/.test(message.text())
+    // Browsers log each unsuccessful response, even expected ones, as of a session that ends while its page connects; Playwright logs what it blocks.
+    const expected = /^(Failed to load resource|WebSocket connection to|Service Worker registration blocked)/.test(
+      message.text(),
+    )
     if (['error', 'warning'].includes(message.type()) && !expected) complaints.push(message.text())
   })
 }
