@@ -2,7 +2,7 @@ import { familyById, parseKey } from '@vigia/dfe/families/lookup'
 import { readDetails } from '@vigia/dfe/read'
 import { sql } from 'kysely'
 import type { Context, WithDatabase } from '../platform/context.ts'
-import { beforeCommit, guarded, isDataError } from '../platform/database.ts'
+import { beforeCommit, guarded, isDataError, keepPlans } from '../platform/database.ts'
 import { queueJob } from '../platform/jobs/jobs.ts'
 import { holdLock } from '../platform/locks.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
@@ -52,6 +52,7 @@ export async function receive(
     if (!facts)
       log.warn({ ...to, service, nsu: String(nsu), schema, problem }, 'a document is kept but could not be read')
   }
+  await keepPlans({ db })
   try {
     return await guarded(db, () => ingest({ db, log }, to, service, fitting, reading))
   } catch (error) {

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Context, WithDatabase } from '../platform/context.ts'
+import { executePrepared } from '../platform/database.ts'
 import { type Place, serviceCodes } from '../platform/service.ts'
 import { type Arrival, isSameDocument, placeOf } from './arrival.ts'
 import {
@@ -87,7 +88,7 @@ async function insertReceipts(
   // One parameter of bytes travels as it is; bytes of an array would be written and read as hexadecimal text.
   const contents = kept.map(({ content }) => content)
   const sizes = contents.map(({ length }) => length)
-  const { rows } = await sql<{ nsu: bigint }>`
+  const statement = sql<{ nsu: bigint }>`
     insert into receipt (workspace_id, company_id, service, issuer_certificate_id, nsu, schema, problem, unread, chave, content, again_at)
     select ${workspaceId}, ${companyId}, ${serviceCodes[service]}, certificate, nsu, schema, problem, unread, chave,
            substr(${Buffer.concat(contents)}::bytea, start + 1, size), now() + again_ms * interval '1 ms'
@@ -95,7 +96,8 @@ async function insertReceipts(
                   ${column.nsu}::bigint[], ${column.schema}::text[], ${column.problem}::text[], ${column.unread}::boolean[],
                   ${column.chave}::text[], ${startsOf(sizes)}::int[], ${sizes}::int[], ${column.againMs}::float8[])
         r (certificate, nsu, schema, problem, unread, chave, start, size, again_ms)
-    on conflict do nothing returning nsu`.execute(db)
+    on conflict do nothing returning nsu`
+  const rows = await executePrepared(db, statement)
   return new Set(rows.map(({ nsu }) => nsu))
 }
 
@@ -211,8 +213,9 @@ export async function writeChanges(
     ...(changes.documents.length > 0 ? [sql`select id, chave from documents`] : []),
     ...(changes.standings.length > 0 ? [sql`select id, chave from standings`] : []),
   ]
-  const { rows } = await sql<{ id: bigint; chave: string }>`
-    with ${sql.join(parts)} ${written.length > 0 ? sql.join(written, sql` union all `) : sql`select`}`.execute(db)
+  const statement = sql<{ id: bigint; chave: string }>`
+    with ${sql.join(parts)} ${written.length > 0 ? sql.join(written, sql` union all `) : sql`select`}`
+  const rows = await executePrepared(db, statement)
   return new Map(rows.map(({ id, chave }) => [chave, id]))
 }
 
@@ -335,14 +338,11 @@ function countMoves({ workspaceId, companyId, service }: Place, moves: readonly 
 /** Rows as a table `r` of a statement, in one parameter. */
 export function recordsOf<Row extends object>(rows: readonly Row[], types: Partial<Types<Row>>): RawBuilder<unknown> {
   const names = namesOf(types as Types<Row>)
-  const records = rows.map((row) =>
-    Object.fromEntries(
-      names.map((name) => {
-        const value = row[name]
-        return [name, typeof value === 'bigint' ? String(value) : value]
-      }),
-    ),
-  )
+  const records = rows.map((row) => {
+    const record: Partial<Record<keyof Row, unknown>> = {}
+    for (const name of names) record[name] = typeof row[name] === 'bigint' ? String(row[name]) : row[name]
+    return record
+  })
   const columns = names.map((name) => sql`${sql.ref(name)} ${sql.raw(types[name]!)}`)
   return sql`json_to_recordset(${storable(JSON.stringify(records))}::json) as r (${sql.join(columns)})`
 }

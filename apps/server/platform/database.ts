@@ -111,7 +111,8 @@ const preparedMax = 100
 
 /**
  * Carries out a statement that each connection keeps, with its plan: planning may take longer than carrying it out. Only where there are few texts, and the best
- * plan is the same whatever the parameters are. A plan is kept in transactions of `readWorkspace`; in others each is planned as all statements are.
+ * plan is the same whatever the parameters are. Plans are kept in transactions of `readWorkspace` and after `keepPlans`; in others each is planned as all
+ * statements are.
  */
 export async function executePrepared<T>(db: Database, statement: RawBuilder<T>): Promise<T[]> {
   const compiled = statement.compile(db)
@@ -119,6 +120,11 @@ export async function executePrepared<T>(db: Database, statement: RawBuilder<T>)
     prepared.set(compiled.sql, `statement_${prepared.size}`)
   const { rows } = await db.executeQuery<T>(compiled)
   return rows
+}
+
+/** Keeps the plans of prepared statements, and of foreign keys, in the transaction `db`. None reads a whole table: the plan would stay while the table grows. */
+export async function keepPlans({ db }: WithDatabase): Promise<void> {
+  await sql`set local plan_cache_mode = auto`.execute(db)
 }
 
 // To compile a statement takes longer than to carry it out: all of ours are short.

@@ -2,7 +2,7 @@ import type { KeptFacts } from '@vigia/checks/alerts/kept'
 import { standingStatuses } from '@vigia/dfe/families/lookup'
 import { sql } from 'kysely'
 import type { Context, Database } from '../../platform/context.ts'
-import { batchOrEach, jsonTime } from '../../platform/database.ts'
+import { batchOrEach, executePrepared, jsonTime } from '../../platform/database.ts'
 import { type Place, serviceCodes } from '../../platform/service.ts'
 import { countedTerm } from '../list/counted.ts'
 import type { Counted } from '../projection.ts'
@@ -178,11 +178,12 @@ async function writeFacts(
   rows: readonly Record<keyof typeof factTypes, unknown>[],
 ): Promise<void> {
   if (rows.length === 0) return
-  await sql`
+  const statement = sql`
     insert into document_facts (workspace_id, ${sql.join(factNames)})
     select ${workspaceId}, r.* from ${recordsOf(rows, factTypes)}
     on conflict (workspace_id, document_id) do update
-       set ${sql.join(factNames.map((name) => sql`${name} = excluded.${name}`))}`.execute(db)
+       set ${sql.join(factNames.map((name) => sql`${name} = excluded.${name}`))}`
+  await executePrepared(db, statement)
 }
 
 interface Standing {
@@ -247,11 +248,12 @@ async function moveSums(db: Database, { workspaceId, companyId }: Place, moves: 
   const columns = sql.join(sumNames.map((name) => sql.ref(name)))
   const added = sql.join(sumNames.map((name) => sql`${sql.ref(name)} = s.${sql.ref(name)} + excluded.${sql.ref(name)}`))
   const amounts = sql.join(sumNames.map((_, place) => sql`r.amounts[${sql.lit(place + 1)}]`))
-  await sql`
+  const statement = sql`
     insert into content_sum as s (workspace_id, company_id, month, side, kind, documents, key, ${columns})
     select ${workspaceId}, ${companyId}, r.month, r.side, r.kind, r.documents, r.key, ${amounts} from ${recordsOf(rows, sumTypes)}
     on conflict (workspace_id, side, kind, month, company_id, key) do update
-       set documents = s.documents + excluded.documents, ${added}`.execute(db)
+       set documents = s.documents + excluded.documents, ${added}`
+  await executePrepared(db, statement)
   const fewer = rows.filter(({ documents }) => documents < 0)
   if (fewer.length === 0) return
   await sql`

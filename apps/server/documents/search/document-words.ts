@@ -1,6 +1,7 @@
 import { reachMax } from '@vigia/contract/documents'
 import { sql } from 'kysely'
 import type { Database } from '../../platform/context.ts'
+import { executePrepared } from '../../platform/database.ts'
 import { type Place, type ServiceCode, serviceCodes } from '../../platform/service.ts'
 import type { Range } from '../list/filter.ts'
 
@@ -21,15 +22,14 @@ export async function putWords(
 ): Promise<void> {
   if (documents.length === 0) return
   const of = <T>(pick: (document: DocumentWords) => T) => documents.map(pick)
-  await sql`
+  const statement = sql`
     insert into document_words as w (workspace_id, type, company_id, document_id, issued_at, words)
     select ${workspaceId}, ${serviceCodes[service]}, ${companyId}, u.* from unnest(${of(({ id }) => id)}::bigint[],
       ${of(({ issuedAt }) => issuedAt)}::timestamp[], ${of((document) => wordsOf(workspaceId, document))}::tsvector[]) u
     on conflict (workspace_id, document_id) do update
        set company_id = excluded.company_id, issued_at = excluded.issued_at, words = excluded.words
-     where (w.company_id, w.issued_at, w.words) is distinct from (excluded.company_id, excluded.issued_at, excluded.words)`.execute(
-    db,
-  )
+     where (w.company_id, w.issued_at, w.words) is distinct from (excluded.company_id, excluded.issued_at, excluded.words)`
+  await executePrepared(db, statement)
 }
 
 function wordsOf(workspaceId: number, { issuedAt, terms }: DocumentWords): string {
