@@ -3,10 +3,10 @@ import { batchMax } from '@vigia/contract/companies'
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { useContext } from '../platform/database.testing.ts'
-import { asOperator, inWorkspace } from '../platform/database.ts'
+import { asOperator } from '../platform/database.ts'
 import type { Session } from '../platform/http/session.ts'
 import { newWorkspace, testSession } from '../platform/testing.ts'
-import { addFiles, getBatch, readWaitingFile, settleFile, startBatch } from './batches.ts'
+import { addFiles, getBatch, startBatch } from './batches.ts'
 
 const { ctx } = await useContext()
 const { db } = ctx
@@ -23,14 +23,6 @@ const filesOf = (count: number, size = 100) =>
   Array.from({ length: count }, (_, n) => ({ name: `${n}.pfx`, bytes: randomBytes(size) }))
 const add = (id: string, files = filesOf(1), { last = true, of = session } = {}) =>
   addFiles(ctx, of, id, { files, last })
-const take = async () => {
-  const { rows } = await asOperator(ctx, ({ db }) =>
-    sql<{
-      key: string
-    }>`select id::text as key from certificate_file where state = 'waiting' order by id limit 1`.execute(db),
-  )
-  return (await readWaitingFile(ctx, { workspaceId: session.workspaceId, key: rows[0]!.key }))!
-}
 
 test.each([
   [1, 'Básico', 20],
@@ -73,22 +65,4 @@ describe('what waits', () => {
     const other = await newSession(3)
     await add(await begin(1, other), filesOf(1), { of: other })
   })
-})
-
-test('after a minute of failed files a batch ends and hands the rest back', async () => {
-  const id = await begin(4)
-  await add(id, filesOf(3), { last: false })
-  const fail = async (failedMs: number) => {
-    const file = await take()
-    await inWorkspace(ctx, session.workspaceId, (ctx) =>
-      settleFile(ctx, file, { state: 'failed', message: 'Não abre.', failedMs }),
-    )
-    return (await getBatch(ctx, session.workspaceId, id)).arquivos.map(({ situacao }) => situacao)
-  }
-  expect(await fail(59_999)).toEqual(['problema', 'na-fila', 'na-fila'])
-  expect(await fail(0.5)).toEqual(['problema', 'problema', 'problema'])
-  const { encerrado, arquivos } = await getBatch(ctx, session.workspaceId, id)
-  expect(encerrado).toBe(true)
-  expect(arquivos[2]!.mensagem).toMatch(/^O lote parou depois de um minuto .* confira as senhas e envie-o de novo\.$/)
-  await expect(add(id)).rejects.toThrow(/^Este lote já foi encerrado/)
 })

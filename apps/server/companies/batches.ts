@@ -23,8 +23,6 @@ type FileState = 'waiting' | 'replaced' | 'registered' | 'unchanged' | 'failed'
 export const batchLimits = { open: 10, kept: 20, waitingBytes: 20_000_000 }
 const keptDays = 30
 const filesOfSmallPlans = 20
-// Time spent on unusable files before the rest of a batch is returned.
-const failedMsMax = 60_000
 
 function filesMaxOf({ companiesMax }: WorkspacePlan): number {
   return Math.min(batchMax.files, Math.max(filesOfSmallPlans, companiesMax ?? batchMax.files))
@@ -284,18 +282,13 @@ export interface Decision {
   state: Exclude<FileState, 'waiting'>
   message: string
   companyId?: number
-  /** Time spent on opening a file that could not be used. */
-  failedMs?: number
 }
 
-/**
- * Stores the decision about a file and erases its content; after a minute of failed files returns
- * the rest of the batch. Returns whether the file still waited. `ctx.db` is in the workspace.
- */
+/** Stores the decision about a file and erases its content. Returns whether the file still waited. `ctx.db` is in the workspace. */
 export async function settleFile(
   { db }: WithDatabase,
   { workspaceId, id, batchId }: WaitingFile,
-  { state, message, companyId, failedMs = 0 }: Decision,
+  { state, message, companyId }: Decision,
 ): Promise<boolean> {
   await lockBatch({ db }, workspaceId, batchId)
   const { numAffectedRows } = await sql`
@@ -303,24 +296,8 @@ export async function settleFile(
        set state = ${state}, message = ${message}, company_id = ${companyId ?? null}, content = null
      where workspace_id = ${workspaceId} and id = ${id} and state = 'waiting'`.execute(db)
   if (numAffectedRows === 0n) return false
-  if (failedMs > 0) await addFailure({ db }, workspaceId, batchId, failedMs)
   await endWhenDone({ db }, workspaceId, batchId)
   return true
-}
-
-const handedBack =
-  'O lote parou depois de um minuto de arquivos que não puderam ser usados, e este não chegou a ser aberto. Nada foi alterado e ele não ficou aqui: confira as senhas e envie-o de novo.'
-
-async function addFailure({ db }: WithDatabase, workspaceId: number, batchId: bigint, ms: number): Promise<void> {
-  const { rows } = await sql<{ failedMs: number }>`
-    update certificate_batch set failed_ms = failed_ms + ${Math.ceil(ms)}::int
-     where workspace_id = ${workspaceId} and id = ${batchId} returning failed_ms as "failedMs"`.execute(db)
-  if ((rows[0]?.failedMs ?? 0) < failedMsMax) return
-  await sql`
-    update certificate_file set state = 'failed', message = ${handedBack}, content = null
-     where workspace_id = ${workspaceId} and batch_id = ${batchId} and state = 'waiting'`.execute(db)
-  await sql`
-    update certificate_batch set complete = true where workspace_id = ${workspaceId} and id = ${batchId}`.execute(db)
 }
 
 const waitsForMore = sql`interval '10 minutes'`

@@ -28,14 +28,13 @@ export async function openCertificate(file: File, password: string, cnpj?: strin
   return openWithOneOf(new Uint8Array(await file.arrayBuffer()), [password], { cnpj })
 }
 
-/** Like `openCertificate`, with the first of `passwords` that opens the file. `onEnd` is told how long that took, without the wait for a place. */
+/** Like `openCertificate`, with the first of `passwords` that opens the file. */
 export async function openWithOneOf(
   file: Uint8Array,
   passwords: readonly string[],
-  { onEnd, ...options }: { cnpj?: string | undefined; signal?: AbortSignal; onEnd?: (ms: number) => void } = {},
+  options: { cnpj?: string | undefined; signal?: AbortSignal },
 ): Promise<Certificate> {
   using _ = await takeReader('all workspaces')
-  const begun = performance.now()
   try {
     return await readCertificate(file, passwords, options)
   } catch (cause) {
@@ -44,8 +43,6 @@ export async function openWithOneOf(
     throw new AppError('invalid-input', ofList ? noneOpens(cause.tried ?? 0, passwords.length) : cause.message, {
       cause,
     })
-  } finally {
-    onEnd?.(performance.now() - begun)
   }
 }
 

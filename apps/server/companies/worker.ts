@@ -49,13 +49,9 @@ async function decide(
   if (job.failures >= attemptsMax) return settle({ state: 'failed', message: notDone })
   const opened = await openFile(ctx, file)
   if (!opened) return settle({ state: 'failed', message: unsealable })
-  let openedMs = 0
   try {
     const { bytes, passwords, uploader } = opened
-    const onEnd = (ms: number) => {
-      openedMs = ms
-    }
-    const certificate = await openWithOneOf(bytes, passwords, { signal, onEnd })
+    const certificate = await openWithOneOf(bytes, passwords, { signal })
     const proved = await isProved(ctx, certificate)
     const take = () =>
       inWorkspace(ctx, file.workspaceId, async (ctx) => {
@@ -69,7 +65,7 @@ async function decide(
     })
   } catch (err) {
     if (err instanceof AppError && err.code !== 'unavailable' && err.code !== 'too-many')
-      return settle({ state: 'failed', message: err.message, failedMs: openedMs })
+      return settle({ state: 'failed', message: err.message })
     if (signal.aborted || err instanceof LeaseLost || job.failures + 1 < attemptsMax) throw err
     ctx.log.error({ err, workspaceId: file.workspaceId, certificateFile: job.key }, 'a certificate file was given up')
     await settle({ state: 'failed', message: notDone })

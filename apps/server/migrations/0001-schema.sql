@@ -673,7 +673,6 @@ create table certificate_batch (
   -- The list, sealed by the key of tokens. Null: no file needs it any more.
   passwords bytea,
   ended_at timestamptz,
-  failed_ms int not null default 0,
   check (ended_at is null or passwords is null),
   primary key (workspace_id, id)
 );

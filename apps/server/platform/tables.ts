@@ -299,7 +299,6 @@ export interface Tables {
     complete: Optional<boolean>
     passwords: Optional<Buffer | null>
     ended_at: Optional<Date | null, Date | string | null>
-    failed_ms: Optional<number>
   }
   certificate_file: {
     workspace_id: number
