@@ -49,14 +49,11 @@ test('what lies further ahead than any rule waits is written back', async () => 
   })
 })
 
-test('a job waits a day at most, and letters until the next month', async () => {
+test('a job waits a day at most', async () => {
   const far = inHours(400 * 24)
   await inWorkspace(ctx, workspaceId, (ctx) => queueJob(ctx, { kind: 'review', workspaceId }))
   expect(await hoursAfter('job', `attempts = 0, kind = 'review', key = id::text, run_at = ${far}`)).toMatchObject({
     run_at: 24,
-  })
-  expect(await hoursAfter('job', `attempts = 0, kind = 'letters', key = id::text, run_at = ${far}`)).toMatchObject({
-    run_at: 32 * 24,
   })
 })
 

@@ -9,7 +9,7 @@ const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 const leaseMs = 10 * minuteMs
 
-/** The columns that make a row wait, with the longest wait that is ever written. What `job.run_at` plans follows calendars of its own. */
+/** The columns that make a row wait, with the longest wait that is ever written. */
 export function pausesOf({ sefaz }: Context['config']): Pause[] {
   const { marginMs } = sefaz
   return [
@@ -24,8 +24,7 @@ export function pausesOf({ sefaz }: Context['config']): Pause[] {
     ['outgoing_event', 'next_at', 16 * sefaz.hourMs + marginMs, "state in ('waiting', 'sending')"],
     ['outgoing_event', 'lease_until', leaseMs],
     ['job', 'lease_until', leaseMs],
-    ['job', 'run_at', dayMs, "attempts > 0 or kind not in ('letters', 'alerts')"],
-    ['job', 'run_at', 32 * dayMs],
+    ['job', 'run_at', dayMs],
     ['happening', 'ready_at', sefaz.answerMs + minuteMs],
   ]
 }

@@ -156,46 +156,29 @@ export const lettersJob: JobKind = {
   run: async (ctx, { workspaceId }) => {
     const now = new Date()
     const next = await queueLetters(ctx, workspaceId!, now)
-    return next && { waitMs: next.getTime() - now.getTime() }
+    return { waitMs: next.getTime() - now.getTime() }
   },
 }
 
 /**
- * Queues the letters that are due at `now` in a workspace. Returns when to look again; null: when
- * there is news. A letter and its mark are written in one transaction, so concurrent runs queue it
- * once.
+ * Queues the letters that are due at `now` in a workspace. Returns when to look again: the next morning at the latest, because nothing tells when a
+ * person may be mailed again. A letter and its mark are written in one transaction, so concurrent runs queue it once.
  */
-export async function queueLetters(ctx: WithConfig, workspaceId: number, now: Date): Promise<Date | null> {
-  const [people, asleep] = await readWorkspace(ctx, workspaceId, async (ctx) => {
-    const people = await readPeople(ctx, workspaceId, now, sql`true`)
-    return [people, await hasOthers(ctx, workspaceId, people)]
-  })
-  const next = asleep ? [nextMorning(now).getTime()] : []
+export async function queueLetters(ctx: WithConfig, workspaceId: number, now: Date): Promise<Date> {
+  const people = await readWorkspace(ctx, workspaceId, (ctx) => readPeople(ctx, workspaceId, now, sql`true`))
+  let next = nextMorning(now)
   for (const person of people) {
     let { nextAt, critical, digest, deadlines, reports } = dueOf(person, now)
     if (critical || digest || deadlines || reports) nextAt = await queueFor(ctx, { workspaceId, ...person }, now)
-    if (nextAt) next.push(nextAt.getTime())
+    if (nextAt && nextAt < next) next = nextAt
   }
-  return next.length > 0 ? new Date(Math.min(...next)) : null
-}
-
-// Whether a person who cannot be mailed now chose digests: nothing tells when that changes.
-async function hasOthers(
-  { db }: WithDatabase,
-  workspaceId: number,
-  people: Pick<Kept, 'accountId'>[],
-): Promise<boolean> {
-  const { rows } = await sql`
-    select from letter_choice
-     where workspace_id = ${workspaceId} and (digest_at is not null or deadlines_at is not null or reports_at is not null)
-       and account_id <> all (${people.map(({ accountId }) => accountId)}::int[]) limit 1`.execute(db)
-  return rows.length > 0
+  return next
 }
 
 async function queueFor(ctx: WithConfig, { workspaceId, accountId }: Person, now: Date): Promise<Date | null> {
   return inWorkspace({ db: ctx.db, config: ctx.config }, workspaceId, async (ctx) => {
     const person = await lockPerson(ctx, { workspaceId, accountId }, now)
-    if (!person) return nextMorning(now)
+    if (!person) return null
     const due = dueOf(person, now)
     const { newest, criticalId, digestId, email } = person
     const queue = (kind: string, range: Omit<z.input<typeof LetterPayload>, 'accountId'>, usefulMs?: number) =>
