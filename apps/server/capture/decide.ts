@@ -128,8 +128,8 @@ export function decideWithoutCertificate(line: LineState, rests: readonly number
   )
 }
 
-// The next certificate is tried soon, and state and message stay; when all rest, the line waits for the first. None waits for ever, because a
-// refused certificate may be accepted later.
+// Tries another certificate soon, and state and message stay. If all rest, waits for the first; never for ever, because
+// a refused certificate may be accepted later.
 function orOther(
   { others, rhythm }: Pick<Situation, 'others' | 'rhythm'>,
   ownRestMs: number | null,
@@ -231,7 +231,7 @@ function rest(rhythm: Rhythm, message: string, spreadMs: number): Verdict {
 // More documents than any CNPJ receives between two queries; a slip of the authority may name any number.
 const jumpMax = 1_000_000n
 
-// Whether nothing but a slip of the authority leads from one NSU to the other. At the first contact a CNPJ may stand anywhere.
+// Whether a jump between two NSUs is too large to be true. From 0 any is possible: the first contact.
 const isFar = (nsu: bigint, from: bigint) => from > 0n && nsu - from > jumpMax
 
 // A cursor that cannot be true is not adopted, because nothing leads back from one beyond the end.
@@ -274,7 +274,7 @@ function blocked(situation: Situation, cursor: bigint | null, random: () => numb
   const { line, rhythm } = situation
   const { lastNsu } = line
   if (cursor !== null && isFar(cursor, lastNsu)) return impossible(farAhead(cursor, lastNsu), rhythm)
-  // Failures of a line that is blocked or stopped are blocks behind our cursor.
+  // While blocked or stopped, `failures` counts blocks behind our cursor; in state failed it counts other failures.
   const isBehind = cursor !== null && cursor < lastNsu
   const blocksBehind = isBehind ? oneMore(line.state === 'failed' ? 0 : line.failures) : 0
   if (blocksBehind >= blocksBehindMax) {

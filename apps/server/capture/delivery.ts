@@ -33,7 +33,7 @@ export async function listSubscribers({ db }: WithDatabase, line: Pick<CaptureLi
   return rows
 }
 
-/** Reads the documents of an answer; it waits for a part of the lease at most. One about one position need not name it. */
+/** Reads the documents of a response, within a part of the lease. One without NSU gets the position of the question. */
 export async function readArrivals(
   ctx: Pick<Context, 'log'>,
   { cnpj, leaseMs }: Pick<CaptureLine, 'cnpj' | 'leaseMs'>,
@@ -64,7 +64,7 @@ async function findDamage(arrival: Arrival): Promise<Arrival> {
   }
 }
 
-// A keeper stands at the cursor and has all of the line, for others to catch up from. A paused one is it only without another.
+// Proved, unpaused subscribers. If none is at the cursor, paused ones there receive too: one copy stays complete.
 function keepersOf(all: Subscriber[], cursor: bigint): Subscriber[] {
   const proved = all.filter((one) => one.proved)
   const receiving = proved.filter((one) => !one.paused)
@@ -195,7 +195,7 @@ async function announceArrival(
 ): Promise<void> {
   const { inserted, completed } = received ?? { inserted: 0, completed: 0 }
   const service = serviceOf(line.service)
-  // The last page of a run may have nothing new, and what came before it waits to be told with the rest.
+  // An empty last page is announced too where happenings of earlier pages wait for a page without `more`.
   if (inserted + completed === 0 && (more || !(await goesOn({ db }, workspaceId, companyId, service)))) return
   const payload: Arrived = { service, inserted, completed, more }
   const waitMs = more ? sefaz.pagePauseMs + sefaz.answerMs : undefined

@@ -35,7 +35,7 @@ const shareOfTurn: Readonly<Record<Turn, number>> = { first: 1, due: 1, copies: 
 /** A way to claim a line for one kind of turn. */
 interface TurnLane extends Lane {
   turn: Turn
-  /** How many turns of this kind may be held for it to be tried, when not as many as there may ever be. */
+  /** Limit of held turns of this kind for this lane; absent: the share of the kind (`shareOfTurn`). */
   heldMax?: number
 }
 
@@ -44,7 +44,7 @@ const isTime = sql`next_at <= now() and allowed_at <= now() and (automatic or wa
 const isTimeOfGap = sql`gap_at <= now() and not paused and (state = 'waiting' or allowed_at <= now())`
 const hasCopies = sql`catch_up and not paused and catch_up_at <= now()`
 
-/** Takes the line whose turn it is, or null; `paused`: services that may not be called. Each kind of turn keeps one place. */
+/** Claims the next due line, or null. `paused`: services that may not be called. */
 export async function claimLine(ctx: WithConfig, paused: readonly ServiceCode[] = []): Promise<CaptureLine | null> {
   const serves = sql`service <> all(${[...paused]}::smallint[])`
   const isDue = sql`${isTime} and ${serves}`
@@ -54,6 +54,7 @@ export async function claimLine(ctx: WithConfig, paused: readonly ServiceCode[] 
   const gap: TurnLane = { turn: 'gap', due: hasGap, order: sql`gap_at` }
   const copies: TurnLane = { turn: 'copies', due: hasCopies, order: sql`catch_up_at` }
   const onlyCopies: TurnLane = { ...copies, due: sql`${hasCopies} and not coalesce(${isDue}, false)` }
+  // One turn each of first, gap and copies goes before all others.
   return claim(ctx, ({ first: firsts = 0, due: others = 0 }) => [
     { ...first, heldMax: 1 },
     { ...gap, heldMax: 1 },
@@ -85,7 +86,7 @@ async function claim(
   return inCapture({ db }, async ({ db }) => {
     // One claim at a time in all processes: two would see the same free place.
     await holdLock({ db }, 'lineClaims')
-    // Plans by index before the table is analysed. A lost lease harms nobody: nothing is asked before a later commit that is on disk.
+    // Forces plans by index until the table is analysed. A lost commit is harmless: `noteQuestion` waits for the disk.
     await sql`select set_config('enable_sort', 'off', true), set_config('enable_seqscan', 'off', true),
                      set_config('synchronous_commit', 'off', true)`.execute(db)
     const { rows } = await sql<{ turn: Turn; n: number }>`

@@ -28,9 +28,9 @@ export interface LineState {
 export interface Situation {
   line: LineState
   rhythm: Rhythm
-  /** Since the last answer with the authority's cursor, one was lost that the authority may have counted. */
+  /** A response was lost after the last one with the cursor of the authority, which may have counted that query. */
   lossBefore: boolean
-  /** The database may be a copy from before that answer. */
+  /** The database may be restored from a backup, and no response with a cursor came since. */
   mayBeCopy: boolean
   /** The certificate that was shown; null: nothing is noted of it, because an ended process chose it, or it is of no workspace. */
   certificate: { proved: boolean; doubted: boolean } | null
@@ -93,7 +93,7 @@ export type GapClosing = 'fetched' | 'expired' | 'damaged'
 
 export type CertificateChange =
   | { kind: 'proved' }
-  /** Others go before it for `restMs`; `why`: for its owner only; `isSilent`: no answer came to an unproved one. */
+  /** Others go first for `restMs`. `why`: for its owner only. `isSilent`: an unproved one got no response. */
   | { kind: 'refused'; restMs: number; why: string; isSilent: boolean }
   /** No answer came; `isTried`: others go before it; `why`: for the owner of an unproved one. */
   | { kind: 'failed'; isTried: boolean; why: string | null }

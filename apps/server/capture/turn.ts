@@ -59,7 +59,7 @@ const certificatesMax = 5
 const questionsMax = 20
 const graceMs = 10_000
 
-/** Carries out turns that are due until disposed. `received` follows each turn of NF-e for companies with a proved certificate. */
+/** Runs due turns until disposed. `received`: after each first or due turn of NF-e, for each proved company. */
 export async function startCaptureWorker(
   ctx: CaptureContext,
   { received }: { received: (workspaceId: number, companyId: number) => Promise<unknown> },
@@ -77,8 +77,8 @@ export async function startCaptureWorker(
       },
       run: async (line, signal) => {
         await runTurn(ctx, line, signal)
-        const hasAsked = line.asked === null && (line.turn === 'first' || line.turn === 'due')
-        if (!hasAsked || line.service !== nfe.code) return
+        const wasForPages = line.asked === null && (line.turn === 'first' || line.turn === 'due')
+        if (!wasForPages || line.service !== nfe.code) return
         const subscribers = await inCapture(ctx, (ctx) => listSubscribers(ctx, line))
         for (const { workspaceId, companyId, proved } of subscribers) if (proved) await received(workspaceId, companyId)
       },
@@ -139,10 +139,10 @@ export async function runTurn(ctx: CaptureContext, line: CaptureLine, signal: Ab
   }
 }
 
-// What is missing, as far as the quota of the hour goes. Null: nothing is to be asked, and the line is released.
+// Returns the next question for something missing, if the quota allows it now. Null: the line is released.
 async function planGap(ctx: CaptureContext, line: CaptureLine): Promise<Question | null> {
   return inCapture(ctx, async (ctx) => {
-    // An event that was registered meanwhile has its note looked for (askSoon).
+    // Locks the line, so that `askSoon` either waits for this release or its event is seen below.
     await lockLine(ctx, line)
     const { question, waitMs } = await planMissing(ctx, line)
     if (question && waitMs === 0) return question
@@ -155,7 +155,7 @@ async function releaseWithoutCertificate(ctx: CaptureContext, { line, question }
   const { sefaz } = ctx.config
   if (!('after' in question)) return releaseLine(ctx, line, { gap_at: fromNow(sefaz.hourMs) })
   await inCapture(ctx, async (ctx) => {
-    // What is uploaded meanwhile is seen below.
+    // Locks the line first, so that a certificate uploaded meanwhile is in the list below.
     const now = await lockHeldLine(ctx, line)
     const rests = await listRests(ctx, line, null)
     await releaseLine(ctx, line, columnsOf(decideWithoutCertificate(now, rests, sefaz)))
@@ -182,8 +182,8 @@ async function openConnection(ctx: CaptureContext, line: CaptureLine, holder: Ho
 type Asking = Pick<Holder, 'uf'> & { workspaceId?: number | null; companyId?: number | null }
 
 /**
- * Sends a question, after it was committed that it leaves. Null when it did not leave: because nothing can be stored, because of a pause or an
- * outage (but `inOutage` looks into one), or because that took too much of the lease.
+ * Commits that the question leaves, then sends it. Null when nothing left: storing fails, the plan or the circuit
+ * pauses it (`inOutage` ignores the circuit), or too little of the lease is left.
  */
 export async function ask(
   ctx: Pick<Context, 'db' | 'config' | 'storage'>,
@@ -193,8 +193,8 @@ export async function ask(
   { inOutage = false } = {},
 ): Promise<Answer | null> {
   const { sefaz } = ctx.config
-  // The database may stall until another process has the line, and a second query would be misuse. The clock of the day, because the other one
-  // stands still while a virtual machine is suspended.
+  // Prevents a second query when the database stalls until another process has the line. Uses Date.now(), because
+  // performance.now() stops while a virtual machine is suspended.
   const lastsUntil = Date.now() + line.leaseMs - sefaz.answerMs
   if (!(await ctx.storage.prove()) || !(await noteQuestion(ctx, { line, question }, holder, inOutage))) return null
   const inTime = onlyWhile(connection, () => Date.now() < lastsUntil)
@@ -226,14 +226,14 @@ export async function noteQuestion(
     if (paused.length > 0 || !(inOutage || (await mayCall(ctx, distributionUrl(ctx, line.service))))) return false
     const now = sql<Date>`now()`
     const { query, about } = writeQuestion(question)
-    // A question for something missing that a process leaves behind is found by the turn for gaps.
+    // Due now: after a crash the lane of gaps claims the line and settles the question.
     await holdLine(ctx, line, { asked_at: now, asked: `${query} ${about}`, ...(query !== 'page' && { gap_at: now }) })
     return true
   })
 }
 
 interface SettleOptions {
-  /** Who asked; null: an ended process, or nothing is to be noted of the certificate. */
+  /** Certificate that was shown; null: an ended process chose it, or nothing is noted about it. */
   holder: Holder | null
   isEnding: boolean
   mayTryOther: boolean
@@ -270,7 +270,7 @@ export async function settleSurely(
 
 const over: SettleOptions = { holder: null, isEnding: false, mayTryOther: false, mayAskMore: false }
 
-/** Decides after an answer, and writes line, certificate, documents, gaps, ledger and circuit in one transaction, with the end of the turn. */
+/** Decides after a response or its loss, and writes in one transaction all that follows, with the end of the turn. */
 export async function settle(
   ctx: Pick<Context, 'db' | 'config' | 'log'>,
   turn: Turn,
@@ -323,7 +323,8 @@ export async function settle(
     const missing = isPage ? null : await planMissing(ctx, line)
     const goesOn = missing ? next === 'nextPage' && missing.question !== null && missing.waitMs === 0 : next !== 'done'
     if (!goesOn) await releaseLine(ctx, line, missing ? { gap_at: gapAt(missing.waitMs, decision.waitMs) } : {})
-    // Last, because all lines share the rows of the service.
+    // Rows of the service last, because all lines share them; `noteSilence` is earlier, because the line shows its
+    // outage.
     if (service === 'answered') await noteAnswer(ctx, url)
     if (answer.kind !== 'lost') {
       if (typeof service === 'number') await noteFailure(ctx, url, answer.words, service)
@@ -346,7 +347,7 @@ export async function settleInterrupted(ctx: Pick<Context, 'db' | 'config' | 'lo
   await settle(ctx, { line, question: asked }, interrupted(asked.msAgo))
 }
 
-/** Releases a line after a fault of ours. A turn for copies or gaps keeps the pauses and gets one of its own. */
+/** Releases a line after an internal error. A turn for copies or gaps delays only the next of its kind. */
 export async function breakTurn(ctx: Pick<Context, 'db' | 'config' | 'log'>, line: CaptureLine): Promise<void> {
   // Pages may have been stored since it was claimed.
   const now = await inCapture(ctx, (ctx) => lockHeldLine(ctx, line))

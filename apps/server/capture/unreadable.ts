@@ -52,7 +52,7 @@ const keyOf = ({ companyId, nsu }: Position) => `${companyId} ${nsu}`
 
 type Position = Pick<Unreadable, 'companyId' | 'nsu'>
 
-// The tables of the capture and those of the workspace are never joined. */
+// The tables of the capture and those of the workspace are never joined.
 async function findMissing(
   { db }: WithDatabase,
   workspaceId: number,

@@ -38,8 +38,8 @@ export function noteChanges({ db }: WithDatabase, workspaceId: number, changes: 
 // Changes of so long are told to other programs together.
 const togetherMs = 200
 
-// However much changed. The row of the position stays locked until the commit, which is about to come: a transaction that takes later versions commits
-// later. The version is asked for by itself: in one statement Citus would send it to all servers, and none may be away then.
+// Takes all versions with one update, whose row stays locked until the commit, so that versions become visible in their
+// order. A statement of its own, because Citus would send a joint one to all servers.
 async function write({ db }: WithDatabase, workspaceId: number, noted: readonly NotedChange[]): Promise<void> {
   const { rows } = await sql<{ version: bigint }>`
     insert into change_position as p (workspace_id, version) values (${workspaceId}, ${noted.length})

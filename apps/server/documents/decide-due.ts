@@ -29,7 +29,7 @@ export async function decideDue(
   const these = sql`d.workspace_id = ${workspaceId} and d.id = any (${[...sent.keys()]}::bigint[])`
   const { rows: companies } = await sql<{ id: number }>`
     select distinct d.company_id as id from document d where ${these} order by 1`.execute(db)
-  // An arrival would not see what is written here, nor this the arrival.
+  // Locks the companies as `receive` does, because two writers do not see rows that the other has not committed.
   for (const { id } of companies) await holdLock({ db }, 'company', id)
   const { rows: documents } = await sql<Answerable & Sent & { id: bigint }>`
     select d.id, d.chave, d.roles, d.status, d.complete, d.authorized_at, d.own_answers, d.answered, d.asked, d.asked_by, d.unconfirmed

@@ -17,7 +17,8 @@ import { keepCertificates } from './received/certificates.ts'
 import { receivedContent } from './received/column.ts'
 import type { DisplayedStanding, EventClaim } from './standing.ts'
 
-// The tables of the projection: projection.ts decides, this file reads, writes and counts. Besides a rebuild nothing else writes them.
+// Reads and writes the tables of the projection; projection.ts decides. Other writers: rebuild.ts, derived.ts (columns
+// of `document`), alerts (`supplier.suspect`).
 
 /** Adds receipts. Returns the new arrivals as stored; another document at a known position is stored beside the first. */
 export async function addReceipts(

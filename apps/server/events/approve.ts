@@ -27,7 +27,7 @@ export interface AskedAnswer extends Omit<ListedAnswer, 'idPedido' | 'idDFe'> {
   tipoDFe: ServiceCode
 }
 
-/** What decides whether who calls may approve. */
+/** Facts that decide whether the caller may approve. */
 interface Approval {
   authorizedAt: Date | null
   /** The caller and the requester may answer for the company, and are two people. */

@@ -50,7 +50,7 @@ export interface EventText {
 // Either the event that carries it out already, or the number to send with, or why it is not sent.
 type RequestDecision = { candidate: Candidate } & ({ before: bigint } | Verdict)
 
-/** What follows for each document of a request. `ctx.db` is a transaction inside the workspace. */
+/** Decides about each document of a request. `ctx.db` is a transaction inside the workspace. */
 export async function decideRequests(
   { db }: WithDatabase,
   session: Session,

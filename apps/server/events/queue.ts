@@ -32,7 +32,7 @@ export interface QueuedEvent {
   sequence: number
   /** It left before, and what became of it is not known. */
   isUnknown: boolean
-  /** And has not been known for a day, in which it was sent again. */
+  /** Still unknown a day after the first sending, in spite of retries. */
   isOverdue: boolean
   justification: string | null
   corrections: unknown
@@ -65,7 +65,7 @@ const comesBefore = sql`e.workspace_id = o.workspace_id and e.company_id = o.com
 const blocksAuthor = sql`(b.state in ('waiting', 'sending') and b.c_stat in (656, 678) and b.next_at > now())`
 
 const turn = sql`o.requested_by is null, o.next_at, o.id`
-// Events that a person requested, and the others, in the words of the index of what is due: it does not find them by `is not null`.
+// Events of persons and those of rules, written as in the index of due rows, which `is not null` would not use.
 const kindsOfTurn = [sql`(o.requested_by is null) is false`, sql`(o.requested_by is null) is true`]
 // Unknown although there was a response: it was in a lote that was rejected as a whole.
 const leavesAlone = sql`(o.state = 'sending' and o.c_stat is not null)`
@@ -127,7 +127,7 @@ export async function claimBatch(ctx: WithConfig): Promise<Batch | null> {
     const { workspaceId, companyId, type, cnpj } = first
     const service = serviceOf(type)
     const { eventsMax } = protocols[service]
-    // Not the first again: a server for rows has a clock of its own for what began there later, and after a long wait for the turn the lease is over by it.
+    // Without the first: now() of another Citus server is later, so its new lease may look expired there.
     const sameAuthor = sql`o.workspace_id = ${workspaceId} and o.company_id = ${companyId} and o.type = ${type} and o.id <> ${first.id}`
     const others =
       first.leavesAlone || eventsMax === 1
@@ -230,7 +230,7 @@ const isHeld =
   'Nenhuma manifestação sai até uma pessoa conferir e liberar o envio, em “Aprovações pendentes”. Esta continua na fila.'
 const leavesLater = 'O evento continua na fila e sai sozinho quando ele responder.'
 
-/** Why those of these events that are not being sent now do not leave at their time, where their own rows do not say it. */
+/** Finds why events do not leave at their time: hold, outage, blocked CNPJ, earlier event of the document. */
 export async function findHoldups(
   ctx: WithConfig,
   workspaceId: number,

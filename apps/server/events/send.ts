@@ -20,7 +20,7 @@ const workMs = 10 * 60_000
 const idleMs = 250
 const graceMs = 10_000
 
-/** Sends due events until disposed. `registered` is called for each registration, because its document comes by the distribution. */
+/** Sends due events until disposed. `registered`: once for each batch with a registration. */
 export async function startEventWorker(
   ctx: SendingContext & Pick<Context, 'storage'>,
   { registered }: { registered: (service: Service, cnpj: string) => void | Promise<void> },
@@ -90,7 +90,7 @@ export async function sendBatch(ctx: SendingContext, batch: Batch, signal: Abort
   } finally {
     connection.close()
   }
-  // Locks the certificate before the rows of the events, as all code does that locks both.
+  // Notes the certificate in a transaction of its own, before `settle` locks the events.
   if (settled.some(refusesCertificate)) await noteCertificateAnswer(ctx, workspaceId, opened.id, 'refused')
   else if (settled.some(({ consequence }) => consequence.state === 'registered'))
     await noteCertificateAnswer(ctx, workspaceId, opened.id, 'accepted')

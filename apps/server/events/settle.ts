@@ -222,7 +222,7 @@ export interface WrittenEvent {
 
 const moreToFollowMs = 15_000
 
-/** Announces what a batch came to. Automatic events are announced only when they are refused. */
+/** Announces the results of a batch. Of automatic events only refused and unconfirmed ones. */
 export async function announceResults(
   { db }: WithDatabase,
   { workspaceId, companyId }: Batch,
@@ -251,7 +251,7 @@ interface SentEvent {
   tpEvento: number
   sequence: number
   state: 'asked' | 'waiting' | 'sending' | 'registered' | 'unconfirmed'
-  /** It is registered, or another one is: whether that of another system stands is unknown, but some final answer does. */
+  /** Registered, maybe as an equal event of another system (`unconfirmed` with a cStat): some final answer stands. */
   stands: boolean
   by: number | null
 }

@@ -122,7 +122,7 @@ async function endUnwanted(ctx: SigningContext, batch: Batch): Promise<QueuedEve
 
 const withoutApproval = sql<string>`split_part(why, ${approvedMark}, 1) || case when approved_by is null then '' else '.' end`
 
-/** What the database says of a claimed event before it leaves. */
+/** State of a claimed event in the database, before it leaves. */
 export interface EventNow {
   id: bigint
   /** Name of who requested it. */
@@ -180,11 +180,11 @@ type BeforeSending =
   | { state: 'registered' | 'rejected' | 'unconfirmed' | 'asked'; message: string; isAnswer?: boolean }
   | { waits: string }
 
-/** What follows for a claimed event instead of its sending; null: it is sent. */
+/** Decides what happens to a claimed event instead of its sending; null: it is sent. */
 export function decideBefore(event: QueuedEvent, now: EventNow): BeforeSending | null {
   // The authority was asked about it for a day: a person decides whether to ask again.
   if (event.isOverdue) return { state: 'unconfirmed', message: neverTold, isAnswer: true }
-  // What may have left already leaves again as it is. Of a held event (hold.ts) no bytes are here that could.
+  // Bytes that may have left leave again. After a hold (hold.ts) none are kept, so the event is judged again.
   if (event.isUnknown && event.signedXml !== null) return null
   // Another workspace of the same CNPJ may have sent the same event. A Carta de Correção has words of its own.
   if (now.stands !== null && event.tpEvento !== cartaCorrecao)
@@ -228,7 +228,7 @@ function refusedBefore({ cStat, failures, signedXml }: QueuedEvent, certificateP
 
 async function postpone(ctx: SigningContext, batch: Batch, event: QueuedEvent, message: string): Promise<void> {
   const next_at = fromNow(ctx.config.sefaz.hourMs / 6)
-  // What may have left counts each try: after a day it ends.
+  // Each try of an event that may have left counts, so that it ends after a day.
   const change = event.isUnknown
     ? { state: 'sending' as const, failures: Math.min(event.failures + 1, 1000) }
     : { state: 'waiting' as const }

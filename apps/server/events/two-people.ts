@@ -32,7 +32,7 @@ export async function readTwoFrom({ db }: WithDatabase, workspaceId: number): Pr
   return rows[0]?.two_from ?? null
 }
 
-// Each of these names the workspace by its number: a distributed database would not see that both rows are on one server.
+// The workspace is a number in these, not a joined column: so Citus sees that both rows are on one server.
 
 export const needsTwo = (
   workspaceId: number,
@@ -122,7 +122,7 @@ export async function tellAsked(
   }
 }
 
-/** The setting, and the companies, of those that the one who asks may see, for which it lets nobody approve. `ctx.db` is inside the workspace. */
+/** Reads the setting, and the visible companies in which fewer than two people may answer. Inside the workspace. */
 export async function readTwoPeople(
   { db }: WithDatabase,
   { workspaceId, companies }: Pick<Session, 'workspaceId' | 'companies'>,

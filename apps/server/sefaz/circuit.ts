@@ -20,7 +20,7 @@ export interface Outage {
   until: Date
 }
 
-/** Whether a call to the service at `url` may be made now; after a pause for everybody, exactly one caller is told yes. */
+/** Claims a call of `url`; false: not now. After a pause one caller gets it, because `open_until` moves on. */
 export async function mayCall({ db, config }: WithConfig, url: string): Promise<boolean> {
   const address = addressOf(url)
   const probeMs = Math.round(config.sefaz.hourMs / 6)
@@ -94,7 +94,7 @@ export async function noteFailure(
 
 const capturesLater = 'Os documentos já guardados estão seguros e as consultas voltam sozinhas quando ele responder.'
 
-/** For the person: that it is nobody's certificate, since when, and what follows, which asks nothing of anybody. */
+/** Sentence for people: the service is down for all companies, since when and why; nobody has to act. */
 export function outageSentence({ since, reason, detail }: Omit<Outage, 'until'>, follows = capturesLater): string {
   const when = formatBrasiliaShortMoment(since)
   const why = explainFailure(reason, detail ?? undefined)?.happened ?? reason.split('. ')[0]

@@ -58,7 +58,7 @@ async function readProgress({ db }: WithDatabase, line: Pick<CaptureLine, 'id'>)
   return rows[0]!
 }
 
-// The notes that were asked for, when last, and whether that is to be the last time. What lies ahead was noted while the clock was wrong.
+// Queried notes: the last time, and whether it was the last allowed. Future times are of a wrong clock.
 async function listAsked({ db, config }: WithConfig, line: Pick<CaptureLine, 'id'>) {
   const { rows } = await sql<{ chave: string; at: string | null; isOver: boolean }>`
     select chave, (max(at) filter (where at < now() + ${config.sefaz.hourMs} * interval '1 ms'))::text as at,

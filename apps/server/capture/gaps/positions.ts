@@ -181,7 +181,7 @@ export async function noteGap(ctx: WithConfig, line: CaptureLine, { from, to, pa
                         where g.line_id = ${line.id} and not g.lost and g.passed <= ${passed}::boolean
                           and g.from_nsu <= ${from} and g.to_nsu >= ${to})
     on conflict do nothing`.execute(ctx.db)
-  // Pauses after queries last an hour at most; a turn that waits a day for a note does not hold these up.
+  // Limits an older `gap_at` to one hour: it may wait a day for a note and must not delay these positions.
   const hour = fromNow(ctx.config.sefaz.hourMs)
   await holdLine(ctx, line, {
     gap_at: sql<Date>`greatest(${fromNow(waitMs)}, case when gap_at is not null then least(gap_at, ${hour}) end)`,

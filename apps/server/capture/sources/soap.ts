@@ -29,7 +29,7 @@ function queryOf(question: Question): DistributionRequest['query'] {
   return 'at' in question ? { NSU: String(question.at) } : { ultNSU: String(question.after) }
 }
 
-/** What a response says: the only place that knows the codes (cStat) of the distribution. */
+/** Reads a response: the only place that knows the codes (cStat) of the distribution. */
 export function readResponse(response: DistributionResponse, question: Question): Told {
   const { cStat, xMotivo, dhResp, bytes, durationMs } = response
   const said = {

@@ -11,7 +11,7 @@ import { recordsOf } from '../store.ts'
 import type { Inside } from './inside.ts'
 import { type DocumentSums, type Side, sumNames } from './sums.ts'
 
-// What documents say inside, as rows, and the sums to which they add. Writers hold the lock of their company.
+// Contents of documents as rows, and the sums to which they add. Writers hold the lock of their company.
 
 /** A document that is new or changed. */
 interface Changed extends Counted {

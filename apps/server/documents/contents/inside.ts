@@ -22,7 +22,7 @@ import { termsOf } from './terms.ts'
 
 // Runs in threads: what a document says inside, as it is stored for one company.
 
-/** What is kept of a document: columns of `document_facts`, its words, its parcels, and columns of `document`. */
+/** Contents of a document as kept: columns of `document_facts`, its words, its parcels, and columns of `document`. */
 export interface Inside {
   side: Side | null
   purchase: boolean
@@ -53,7 +53,7 @@ export interface InsideContents {
   dues: { number: string; dueOn: string; amount: number }[]
 }
 
-/** What a read document says for the company with this CNPJ. */
+/** Reads the contents of a document for the company with this CNPJ. */
 export function insideOf(document: DocumentFacts, details: NfeDetails | CteDetails | null, cnpj: string): Inside {
   const company = { base: cnpjBase(cnpj), tpAmb: '1', establishments: [], captures: {} as never } as const
   const facts = alertFacts(document, details, [], { company: { ...company, establishments: [] }, marks: [] })

@@ -8,7 +8,7 @@ import type { DocumentSums, Side } from './sums.ts'
 
 // Products and their sums by month, which companies of a workspace share: one job of the workspace at a time adds what its documents add.
 
-/** What a document added to `product_sum`, in cents and ten thousandths of the unit: `document_facts.added`. */
+/** Amounts that a document added to `product_sum`, in cents and ten thousandths of the unit: `document_facts.added`. */
 type Added = [companyId: number, month: string, side: Side, products: [id: number, value: number, quantity: number][]]
 
 /** Adds the products of documents to the sums, and takes back exactly what they added before. */

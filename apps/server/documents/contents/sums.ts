@@ -10,7 +10,7 @@ type Sums = Record<(typeof sumNames)[number], number>
 
 type ProductTexts = [code: string, name: string, ncm: string, unit: string, gtin: string | null]
 
-/** What a document adds to sums while it is counted, in cents, as `document_facts.sums` keeps it. */
+/** Amounts that a document adds to sums while it is counted, in cents: `document_facts.sums`. */
 export interface DocumentSums {
   /** Digits of the issuer. */
   issuer: string
