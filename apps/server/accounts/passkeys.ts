@@ -1,7 +1,9 @@
+import type { getAccount } from '@vigia/contract/accounts'
 import { sql } from 'kysely'
 import type { WithConfig, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import type { DataOf } from '../platform/http/http.ts'
 import type { Session } from '../platform/http/session.ts'
 import { uuidOf } from '../platform/text.ts'
 import { recordAudit } from './audit/audit.ts'
@@ -39,13 +41,9 @@ export async function removePasskeys({ db }: WithDatabase, { workspaceId, accoun
   return removed.map(({ name }) => name)
 }
 
-interface Passkey {
-  idPasskey: string
+type Passkey = NonNullable<DataOf<typeof getAccount>['passkeys']>[number] & {
   credentialId: string
   transports: string[]
-  nome: string
-  criadaEm: Date
-  usadaEm: Date | null
 }
 
 /** The passkeys of an account, the oldest first. `ctx.db` is a transaction inside the workspace. */

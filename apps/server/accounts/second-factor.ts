@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto'
+import type { getAccount } from '@vigia/contract/accounts'
 import { sql } from 'kysely'
 import { Secret, TOTP } from 'otpauth'
 import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import type { DataOf } from '../platform/http/http.ts'
 import type { Session } from '../platform/http/session.ts'
 import { queueMail } from '../platform/mail/mail.ts'
 import { recordAudit } from './audit/audit.ts'
@@ -29,10 +31,7 @@ export function secondFactorPurpose(workspaceId: number, accountId: number): str
 
 const purposeOf = ({ workspaceId, accountId }: Owner) => secondFactorPurpose(workspaceId, accountId)
 
-interface SecondFactorState {
-  desde: Date
-  codigosRestantes: number
-}
+type SecondFactorState = NonNullable<DataOf<typeof getAccount>['duasEtapas']>
 
 /** The second factor of the account, or null. `ctx.db` is a transaction inside the workspace. */
 export async function findSecondFactor({ db }: WithDatabase, owner: Owner): Promise<SecondFactorState | null> {

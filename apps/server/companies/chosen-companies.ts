@@ -4,13 +4,13 @@ import { AppError } from '../platform/errors.ts'
 
 // Companies that are chosen for a person, a key or an address of another program: people name them by public ids, rows keep their numbers.
 
-/** The numbers of chosen companies, each once; null: all were chosen. Refuses one that is not of the workspace. `ctx.db` is a transaction inside it. */
+/** The numbers of chosen companies, each once; null without a choice: all companies. Refuses one that is not of the workspace. `ctx.db` is a transaction inside it. */
 export async function findCompanyIds(
   { db }: WithDatabase,
   workspaceId: number,
-  publicIds: readonly string[] | null,
+  publicIds: readonly string[] | null | undefined,
 ): Promise<number[] | null> {
-  if (publicIds === null) return null
+  if (!publicIds) return null
   const wanted = [...new Set(publicIds.map((id) => id.toLowerCase()))]
   const { rows } = await sql<{ id: number }>`
     select id from company where workspace_id = ${workspaceId} and public_id::text = any (${wanted}::text[])

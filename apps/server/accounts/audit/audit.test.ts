@@ -32,13 +32,13 @@ const moveTo = (description: string, at: string) =>
   owner.query('update audit set at = $1 where workspace_id = $2 and description = $3', [at, workspaceId, description])
 
 const found = async (query: Partial<AuditQuery>) =>
-  (await searchAudit({ db }, workspaceId, { page: 1, ...query })).entries.map(({ descricao }) => descricao)
+  (await searchAudit({ db }, workspaceId, { PaginaAtual: 1, ...query })).entries.map(({ descricao }) => descricao)
 
 test('what was done last comes first', async () => {
   await record('login', 'Entrou.')
   await record('empresa', 'Cadastrou a empresa.')
   await newWorkspace(db)
-  expect(await searchAudit({ db }, workspaceId, { page: 1 })).toEqual({
+  expect(await searchAudit({ db }, workspaceId, { PaginaAtual: 1 })).toEqual({
     entries: [
       {
         quando: expect.any(Date),
@@ -60,13 +60,13 @@ test.each(['MANIFESTACAO', 'manifestação', 'joão', '100%', 'açÃO de 100% em
   async (text) => {
     await record('manifestacao', 'Manifestação de 100% em 12.ABC.345/01DE-35', 'João')
     await record('login', 'Entrou.')
-    expect(await found({ text })).toHaveLength(1)
+    expect(await found({ CampoPesquisa: text })).toHaveLength(1)
   },
 )
 
 test.each(['%', '_', '100\\%', 'manifestacao do joao'])('%s is looked for letter by letter', async (text) => {
   await record('manifestacao', 'Manifestação', 'João')
-  expect(await found({ text })).toEqual([])
+  expect(await found({ CampoPesquisa: text })).toEqual([])
 })
 
 test('days are those of São Paulo, both included', async () => {
@@ -80,10 +80,10 @@ test('days are those of São Paulo, both included', async () => {
     await record('login', name)
     await moveTo(name, at)
   }
-  const march = { from: '2026-03-01T00:00:00', to: '2026-03-31T23:59:59' }
+  const march = { DataDe: '2026-03-01T00:00:00', DataAte: '2026-03-31T23:59:59' }
   expect(await found(march)).toEqual(['last', 'first'])
-  expect(await found({ from: march.from })).toEqual(['after', 'last', 'first'])
-  expect(await found({ to: march.to })).toEqual(['last', 'first', 'before'])
+  expect(await found({ DataDe: march.DataDe })).toEqual(['after', 'last', 'first'])
+  expect(await found({ DataAte: march.DataAte })).toEqual(['last', 'first', 'before'])
 })
 
 test('pages are those of a list that is filtered and cut', async () => {
@@ -110,7 +110,7 @@ test('pages are those of a list that is filtered and cut', async () => {
             (text !== 'tres' || entry.n % 3 === 0) &&
             (text !== '17' || String(entry.n).includes('17')),
         )
-        const answer = await searchAudit({ db }, workspaceId, { page, action, text })
+        const answer = await searchAudit({ db }, workspaceId, { PaginaAtual: page, Acao: action, CampoPesquisa: text })
         expect(answer.total).toBe(matches.length)
         expect(answer.entries.map(({ descricao }) => Number(descricao.split(' ')[1]))).toEqual(
           matches.slice((page - 1) * auditPageSize, page * auditPageSize).map(({ n }) => n),
@@ -129,7 +129,10 @@ test('a text is looked for among the newest only, and that is said', async () =>
         returning 1`.execute(db),
   )
   const oldest = String(searchedMax + 1)
-  expect(await searchAudit({ db }, workspaceId, { page: 1, text: oldest })).toMatchObject({ total: 0, cutOff: true })
+  expect(await searchAudit({ db }, workspaceId, { PaginaAtual: 1, CampoPesquisa: oldest })).toMatchObject({
+    total: 0,
+    cutOff: true,
+  })
   const request = {
     params: undefined,
     query: { PaginaAtual: 1, CampoPesquisa: oldest },
@@ -140,10 +143,10 @@ test('a text is looked for among the newest only, and that is said', async () =>
     message: expect.stringMatching(/^A busca olhou os 100\.000 registros mais recentes do período/),
   })
   const { quando } = (
-    await searchAudit({ db }, workspaceId, { page: Math.ceil((searchedMax + 1) / auditPageSize) })
+    await searchAudit({ db }, workspaceId, { PaginaAtual: Math.ceil((searchedMax + 1) / auditPageSize) })
   ).entries.at(-1)!
   const to = new Date(quando.getTime() + 60_000 - 3 * 3_600_000).toISOString().slice(0, 19)
-  expect(await searchAudit({ db }, workspaceId, { page: 1, text: oldest, to })).toMatchObject({
+  expect(await searchAudit({ db }, workspaceId, { PaginaAtual: 1, CampoPesquisa: oldest, DataAte: to })).toMatchObject({
     total: 1,
     cutOff: false,
   })
@@ -153,7 +156,7 @@ test('the same file taken again within an hour is counted, and a HEAD takes noth
   const read = (accountName: string, file: string, from: { isHead?: true; address?: string } = {}) =>
     inWorkspace({ db }, workspaceId, ({ db }) => recordRead({ db }, { ...from, workspaceId, accountName }, from, file))
   const told = async () =>
-    (await searchAudit({ db }, workspaceId, { page: 1 })).entries.map(
+    (await searchAudit({ db }, workspaceId, { PaginaAtual: 1 })).entries.map(
       ({ usuario, descricao, times }) => `${usuario} ${descricao} ${times}`,
     )
   await read('Ana', 'Baixou um.', { isHead: true })

@@ -1,4 +1,5 @@
-import type { AuditAction, AuditRow } from '@vigia/contract/workspace'
+import type { RouteInput } from '@vigia/contract/route'
+import type { AuditAction, AuditRow, listAudit } from '@vigia/contract/workspace'
 import { formatCnpj, parseCnpj } from '@vigia/dfe/cnpj'
 import { type RawBuilder, sql } from 'kysely'
 import type { WithDatabase } from '../../platform/context.ts'
@@ -51,14 +52,7 @@ export const auditPageSize = 50
 /** Among how many entries, the newest of its period, a text is looked for: reading more takes too long for one call. */
 export const searchedMax = 100_000
 
-export interface AuditQuery {
-  action?: AuditAction
-  text?: string
-  /** Local date and time of São Paulo, both inclusive. */
-  from?: string
-  to?: string
-  page: number
-}
+export type AuditQuery = RouteInput<typeof listAudit>['query']
 
 /** An entry as people read it; a file that was read again within an hour is one, so many `times`. */
 type AuditEntry = Omit<AuditRow, 'quando'> & { quando: Date; times: number }
@@ -72,26 +66,27 @@ interface AuditRecords {
 
 /** One page of the audit, newest first, with the exact count of the filter. */
 export async function searchAudit(ctx: WithDatabase, workspaceId: number, query: AuditQuery): Promise<AuditRecords> {
+  const { Acao, CampoPesquisa, DataDe, DataAte } = query
   const conditions = sql.join(
     [
       sql`workspace_id = ${workspaceId}`,
-      ...(query.action ? [sql`action = ${query.action}`] : []),
-      ...(query.from ? [sql`at >= ${query.from}::timestamp at time zone 'America/Sao_Paulo'`] : []),
-      ...(query.to ? [sql`at < (${query.to}::timestamp + interval '1 second') at time zone 'America/Sao_Paulo'`] : []),
+      ...(Acao ? [sql`action = ${Acao}`] : []),
+      ...(DataDe ? [sql`at >= ${DataDe}::timestamp at time zone 'America/Sao_Paulo'`] : []),
+      ...(DataAte ? [sql`at < (${DataAte}::timestamp + interval '1 second') at time zone 'America/Sao_Paulo'`] : []),
     ],
     sql` and `,
   )
-  const found = query.text ? matching(query.text, conditions) : sql`select at, id from audit where ${conditions}`
+  const found = CampoPesquisa ? matching(CampoPesquisa, conditions) : sql`select at, id from audit where ${conditions}`
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
     const { rows: counts } = await sql<{ total: number }>`select count(*)::int as total from (${found}) f`.execute(db)
     const { total } = counts[0]!
-    const offset = (query.page - 1) * auditPageSize
+    const offset = (query.PaginaAtual - 1) * auditPageSize
     const { rows: entries } = await sql<AuditEntry>`
       select a.at as quando, a.actor as usuario, a.action as acao, a.description as descricao, a.address as endereco, a.times
         from (select at, id from (${found}) f order by at desc, id desc offset ${Math.min(offset, total)} limit ${auditPageSize}) k
         join audit a on a.workspace_id = ${workspaceId} and a.id = k.id
        order by k.at desc, k.id desc`.execute(db)
-    const { rows: older } = query.text
+    const { rows: older } = CampoPesquisa
       ? await sql`
         select 1 from audit where ${conditions} order by at desc, id desc offset ${searchedMax} limit 1`.execute(db)
       : { rows: [] }

@@ -9,13 +9,7 @@ const exportsOfAudit: Limit = { name: 'audit-link', times: 20, withinMs: 3_600_0
 
 export const auditRoutes = [
   handle(listAudit, 'search', async (ctx, { query, session }) => {
-    const { entries, total, cutOff } = await searchAudit(ctx, session.workspaceId, {
-      action: query.Acao,
-      text: query.CampoPesquisa,
-      from: query.DataDe,
-      to: query.DataAte,
-      page: query.PaginaAtual,
-    })
+    const { entries, total, cutOff } = await searchAudit(ctx, session.workspaceId, query)
     const items = entries.map(({ times, ...row }) =>
       times > 1 ? { ...row, descricao: `${row.descricao} (${formatInteger(times)} vezes em uma hora)` } : row,
     )

@@ -96,8 +96,8 @@ test('what a visitor writes cannot pass for what we say of him', async () => {
 })
 
 test('the letter promises an answer to the visitor only where there is an address for it, and stays whole for older messages', async () => {
-  const old = { name: 'Zé\nE-mail: outro@x.example', email: 'a,b@x.example', message: 'Oi', suspect: false }
-  await keepMessage(ctx, { ...old, company: '\u202eCia' })
+  const old = { nome: 'Zé\nE-mail: outro@x.example', email: 'a,b@x.example', mensagem: 'Oi' }
+  await keepMessage(ctx, { ...old, empresa: '\u202eCia' })
   const [mail] = await mails()
   const letter = (await contactMails.contato!(ctx, mail!))!
   expect(letter.replyTo).toBeUndefined()

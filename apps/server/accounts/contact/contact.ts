@@ -1,3 +1,4 @@
+import type { RouteInput } from '@vigia/contract/route'
 import { sendContact } from '@vigia/contract/site'
 import { sql } from 'kysely'
 import type { WithConfig, WithDatabase } from '../../platform/context.ts'
@@ -12,14 +13,7 @@ const perAddress: Limit = { name: 'contact by address', times: 10, withinMs: 3_6
 export const contactRoutes = [
   handle(sendContact, async (ctx, { body, caller }) => {
     await countTry(ctx, perAddress, networkOf(caller.address))
-    await keepMessage(ctx, {
-      name: body.nome,
-      email: body.email,
-      phone: body.celular,
-      company: body.empresa,
-      message: body.mensagem,
-      suspect: Boolean(body.confirmacao?.trim()),
-    })
+    await keepMessage(ctx, body)
     return {
       data: null,
       message: `Recebemos sua mensagem. Quando respondermos, será pelo e-mail ${body.email}.`,
@@ -27,26 +21,17 @@ export const contactRoutes = [
   }),
 ]
 
-interface ContactMessage {
-  name: string
-  email: string
-  phone?: string
-  company?: string
-  message: string
-  /** Stored, but mailed to nobody. */
-  suspect: boolean
-}
-
-/** Keeps a message and, where the configuration names somebody to read it, mails it. */
+/** Keeps a message and, where the configuration names somebody to read it, mails it; a program that fills the hidden field is stored, but mailed to nobody. */
 export async function keepMessage(
   ctx: WithConfig,
-  { name, email, phone, company, message, suspect }: ContactMessage,
+  { nome, email, celular, empresa, mensagem, confirmacao }: RouteInput<typeof sendContact>['body'],
 ): Promise<void> {
   const recipient = ctx.config.contactEmail
+  const suspect = Boolean(confirmacao?.trim())
   await asOperator(ctx, async (ctx) => {
     const { rows } = await sql<{ id: bigint }>`
       insert into contact_message (name, email, phone, company, message, suspect)
-      values (${name}, ${email}, ${phone ?? null}, ${company || null}, ${message}, ${suspect})
+      values (${nome}, ${email}, ${celular ?? null}, ${empresa || null}, ${mensagem}, ${suspect})
       returning id`.execute(ctx.db)
     const { id } = rows[0]!
     if (recipient && !suspect) await queueMail(ctx, { kind: 'contato', recipient, payload: { message: String(id) } })

@@ -56,7 +56,7 @@ beforeEach(async () => {
 })
 
 const newKey = (change: Partial<Parameters<typeof addKey>[2]> = {}) =>
-  addKey(ctx, session, { name: `ERP ${randomUUID()}`, scopes: ['documentos:ler'], days: null, ...change })
+  addKey(ctx, session, { nome: `ERP ${randomUUID()}`, permissoes: ['documentos:ler'], ...change })
 
 async function call(key: string, { method, path }: Pick<RouteDefinition, 'method' | 'path'> = read) {
   const headers = { authorization: `Bearer ${key}` }
@@ -83,7 +83,7 @@ async function endHour(): Promise<void> {
 
 describe('a key', () => {
   test('is shown once, kept as a digest, and recognized by how it begins', async () => {
-    const { key } = await newKey({ name: 'ERP', scopes: ['exportar', 'documentos:ler'] })
+    const { key } = await newKey({ nome: 'ERP', permissoes: ['exportar', 'documentos:ler'] })
     expect(key).toMatch(/^vigia_[0-9a-f]{64}$/)
     const { rows } = await owner.query('select k::text from api_key k where workspace_id = $1', [session.workspaceId])
     expect(JSON.stringify(rows)).not.toContain(key.slice(0, 15))
@@ -96,7 +96,7 @@ describe('a key', () => {
   })
 
   test('acts in its workspace under its own name, and its last use is kept to the hour', async () => {
-    const { key, publicId } = await newKey({ name: 'ERP' })
+    const { key, publicId } = await newKey({ nome: 'ERP' })
     expect(await call(key)).toMatchObject({ status: 200 })
     expect(seen).toMatchObject([
       { workspaceId: session.workspaceId, accountName: 'chave de API “ERP”', publicId, scopes: ['documentos:ler'] },
@@ -111,7 +111,7 @@ describe('a key', () => {
   })
 
   test('makes the calls of its scopes and no others, and none that is for people', async () => {
-    const { key } = await newKey({ name: 'ERP' })
+    const { key } = await newKey({ nome: 'ERP' })
     const lacking = await call(key, write)
     expect(lacking).toMatchObject({ status: 403, headers: { 'www-authenticate': 'Bearer error="insufficient_scope"' } })
     expect(lacking.message).toMatch(/^A chave de API “ERP” não tem a permissão empresas:gerir/)
@@ -122,7 +122,7 @@ describe('a key', () => {
   test('that was removed or has expired lets nobody in, and neither does one that never was', async () => {
     const { key: removed } = await newKey()
     await inWorkspace(ctx, session.workspaceId, (ctx) => removeAllKeys(ctx, session.workspaceId))
-    const { key: expired } = await newKey({ days: 1 })
+    const { key: expired } = await newKey({ validadeEmDias: 1 })
     expect((await call(expired)).status).toBe(200)
     await change('expires_at', "now() - interval '1 second'", expired)
     const answers = [removed, expired, `vigia_${'0'.repeat(64)}`, `${expired}0`, 'vigia_x'].map((one) => call(one))
@@ -166,7 +166,7 @@ describe('a key', () => {
     owner.query("update throttle set count = $1 where until > now() + interval '5 minutes'", [count])
 
   test('changes something a thousand times an hour, and reads on', async () => {
-    const { key } = await newKey({ scopes: ['documentos:ler', 'empresas:gerir'] })
+    const { key } = await newKey({ permissoes: ['documentos:ler', 'empresas:gerir'] })
     await call(key, write)
     await countHour(999)
     expect((await call(key, write)).status).toBe(200)
@@ -191,7 +191,7 @@ describe('a key', () => {
 
 describe('in the audit', () => {
   test('reading and refusals are one entry for each call and hour, however often', async () => {
-    const { key } = await newKey({ name: 'ERP' })
+    const { key } = await newKey({ nome: 'ERP' })
     await call(key)
     const asKey = seen[0]!
     await owner.query('delete from api_key_use')
@@ -220,7 +220,7 @@ describe('in the audit', () => {
   })
 
   test('the changes of a key are entries a hundred times an hour, and then a count', async () => {
-    const { key } = await newKey({ scopes: ['empresas:gerir'] })
+    const { key } = await newKey({ permissoes: ['empresas:gerir'] })
     await call(key, write)
     await owner.query("update throttle set count = 99 where until > now() + interval '5 minutes'")
     for (let n = 0; n < 3; n++) await call(key, write)
@@ -230,7 +230,7 @@ describe('in the audit', () => {
   })
 
   test('each call that changes something is one, also when the key is removed afterwards', async () => {
-    const { key } = await newKey({ name: 'ERP', scopes: ['empresas:gerir', 'documentos:ler'] })
+    const { key } = await newKey({ nome: 'ERP', permissoes: ['empresas:gerir', 'documentos:ler'] })
     for (let n = 0; n < 2; n++) await call(key, write)
     await call(key)
     const name = sql<{ name: string }>`
@@ -257,10 +257,10 @@ describe('people', () => {
       .run(ctx, { body, query: {} } as never, { ...session, ...change }, {} as never)
 
   test('rename and remove a key; two that are good have different names', async () => {
-    const { publicId, key } = await newKey({ name: 'ERP' })
-    await expect(newKey({ name: 'erp' })).rejects.toThrow('Já há uma chave de API com o nome “erp”.')
+    const { publicId, key } = await newKey({ nome: 'ERP' })
+    await expect(newKey({ nome: 'erp' })).rejects.toThrow('Já há uma chave de API com o nome “erp”.')
     await run('PUT /v1/api/Chaves', { idChave: publicId, nome: 'Contábil' })
-    await newKey({ name: 'ERP' })
+    await newKey({ nome: 'ERP' })
     await expect(run('PUT /v1/api/Chaves', { idChave: publicId, nome: 'ERP' })).rejects.toThrow('Já há uma chave')
     await run('POST /v1/api/Chaves/apagar', { idChave: publicId })
     expect((await call(key)).status).toBe(401)
@@ -293,7 +293,7 @@ describe('people', () => {
   })
 
   test('get a letter of each key that is made, which tells what it may do and where it is removed', async () => {
-    await newKey({ name: 'ERP', scopes: ['documentos:ler', 'exportar'], days: 30 })
+    await newKey({ nome: 'ERP', permissoes: ['documentos:ler', 'exportar'], validadeEmDias: 30 })
     const { rows } = await owner.query('select recipient, payload from mail where workspace_id = $1 and kind = $2', [
       session.workspaceId,
       'chave-criada',

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type { listKeys as listRoute } from '@vigia/contract/keys'
-import { scopes as allScopes, type Scope } from '@vigia/contract/route'
+import type { addKey as addRoute, listKeys as listRoute } from '@vigia/contract/keys'
+import { scopes as allScopes, type RouteInput } from '@vigia/contract/route'
 import { formatBrasiliaDay, formatCount, formatList } from '@vigia/contract/text'
 import { sql } from 'kysely'
 import { recordAudit } from '../../accounts/audit/audit.ts'
@@ -42,22 +42,17 @@ export async function listKeys(ctx: WithDatabase, workspaceId: number): Promise<
   })
 }
 
-/** Makes a key, which is shown once, and mails its maker; without `days` it works until removed. */
+/** Makes a key, which is shown once, and mails its maker; without days it works until removed. */
 export async function addKey(
   { db, config }: WithConfig,
   session: Session,
-  {
-    name,
-    scopes,
-    days,
-    companies = null,
-  }: { name: string; scopes: readonly Scope[]; days: number | null; companies?: readonly string[] | null },
+  { nome: name, permissoes, validadeEmDias: days, idsEmpresas }: RouteInput<typeof addRoute>['body'],
 ): Promise<{ publicId: string; key: string }> {
   const { workspaceId, accountId } = session
   await countTry({ db }, madeLimit, String(workspaceId))
   const key = `${keyStart}${randomBytes(32).toString('hex')}`
   const start = key.slice(0, startLength)
-  const granted = allScopes.filter((scope) => scopes.includes(scope))
+  const granted = allScopes.filter((scope) => permissoes.includes(scope))
   return inWorkspace({ db }, workspaceId, async ({ db }) => {
     await lockKeys({ db }, workspaceId)
     const { rows } = await sql<{ n: number }>`
@@ -69,8 +64,8 @@ export async function addKey(
         `Já há ${keysMax} chaves de API. Esta não foi criada; apague uma que não usa mais e tente de novo.`,
       )
     await refuseTaken({ db }, workspaceId, name)
-    const companyIds = await findCompanyIds({ db }, workspaceId, companies)
-    const expiresAt = days === null ? null : sql<Date>`now() + ${days} * interval '1 day'`
+    const companyIds = await findCompanyIds({ db }, workspaceId, idsEmpresas)
+    const expiresAt = !days ? null : sql<Date>`now() + ${days} * interval '1 day'`
     const { rows: added } = await sql<{ publicId: string; expiresAt: Date | null }>`
       insert into api_key (workspace_id, name, scopes, start, token_hash, created_by, expires_at, company_ids)
       values (${workspaceId}, ${name}, ${granted}, ${start}, ${tokenHash(key)}, ${accountId}, ${expiresAt}, ${companyIds})

@@ -9,13 +9,7 @@ export const keyRoutes = [
   handle(list, async (ctx, { session }) => ({ data: { chaves: await listKeys(ctx, session.workspaceId) } })),
   handle(add, async (ctx, { body, session }) => {
     await requireKeeper(ctx, session)
-    const choice = {
-      name: body.nome,
-      scopes: body.permissoes,
-      days: body.validadeEmDias ?? null,
-      companies: body.idsEmpresas ?? null,
-    }
-    const { publicId, key } = await addKey(ctx, session, choice)
+    const { publicId, key } = await addKey(ctx, session, body)
     return { data: { idChave: publicId, chave: key } }
   }),
   handle(rename, async (ctx, { body, session }) => {

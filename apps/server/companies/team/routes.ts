@@ -12,7 +12,7 @@ export const teamRoutes = [
   }),
 
   handle(contract.invite, async (ctx, { body, session }) => {
-    const idConvite = await invitations.invite(ctx, session, { email: body.email, ...toChoice(body) })
+    const idConvite = await invitations.invite(ctx, session, body)
     return { data: { idConvite }, message: `Convite enviado a ${body.email}. O link vale por sete dias.` }
   }),
 
@@ -27,7 +27,7 @@ export const teamRoutes = [
   }),
 
   handle(contract.changeMember, async (ctx, { body, session }) => {
-    await team.changeMember(ctx, session, body.idPessoa, toChoice(body))
+    await team.changeMember(ctx, session, body)
     return { data: null, message: 'Mudança feita. Ela já vale.' }
   }),
 
@@ -59,14 +59,3 @@ export const teamRoutes = [
     return { data: { token, wsId: workspacePublicId }, message: 'Convite aceito.' }
   }),
 ]
-
-interface WireChoice {
-  papel: team.RightsChoice['role']
-  idsEmpresas?: string[] | null | undefined
-  acessoAte?: string | null | undefined
-}
-const toChoice = ({ papel, idsEmpresas, acessoAte }: WireChoice): team.RightsChoice => ({
-  role: papel,
-  companies: idsEmpresas ?? null,
-  lastDay: acessoAte ?? null,
-})

@@ -373,8 +373,8 @@ describe('what a person may', () => {
     await invite(bia.token, newPerson().email, { papel: 'administrador' })
     await accounts.call('PUT', '/v1/api/Equipe/pessoas', { token: ana.token, json: { idPessoa, papel: 'leitura' } })
     // Her session still has the role that she had when the call arrived.
-    const choice = { role: 'administrador', companies: null, lastDay: null } as const
-    await expect(changeMember(accounts.ctx, asking, idPessoa, choice)).rejects.toMatchObject({ code: 'forbidden' })
+    const choice = { idPessoa, papel: 'administrador', idsEmpresas: null, acessoAte: null } as const
+    await expect(changeMember(accounts.ctx, asking, choice)).rejects.toMatchObject({ code: 'forbidden' })
     // Her invitation is withdrawn.
     expect(await accounts.rows('select from invitation where workspace_id = $1', home!.id)).toEqual([])
   })

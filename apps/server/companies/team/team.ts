@@ -1,4 +1,4 @@
-import type { MemberRole } from '@vigia/contract/route'
+import type { MemberRole, RouteInput } from '@vigia/contract/route'
 import type * as contract from '@vigia/contract/team'
 import { formatBrasiliaDay, formatCount } from '@vigia/contract/text'
 import { sql } from 'kysely'
@@ -17,12 +17,9 @@ import { findCompanyIds } from '../chosen-companies.ts'
 
 // Members of a workspace and their rights: docs/decisions/0040-members.md.
 
-/** Rights to grant; `lastDay` (aaaa-MM-dd, in São Paulo): the last day with access. */
-export interface RightsChoice {
-  role: MemberRole
-  companies: readonly string[] | null
-  lastDay: string | null
-}
+type Change = RouteInput<typeof contract.changeMember>['body']
+/** Rights to grant. */
+export type RightsChoice = Pick<Change, 'papel' | 'idsEmpresas' | 'acessoAte'>
 
 type Team = DataOf<typeof contract.getTeam>
 
@@ -102,17 +99,12 @@ async function requireOwnFactor(ctx: WithDatabase, { home, workspaceId, publicId
 }
 
 /** Changes what a person may, from the next call on. */
-export async function changeMember(
-  ctx: WithConfig,
-  session: Session,
-  publicId: string,
-  choice: RightsChoice,
-): Promise<void> {
+export async function changeMember(ctx: WithConfig, session: Session, { idPessoa, ...choice }: Change): Promise<void> {
   await requireKeeper(ctx, session)
   const { workspaceId } = session
   await inWorkspace(ctx, workspaceId, async ({ db }) => {
     await lockPeople({ db }, session)
-    const member = await getMember({ db }, workspaceId, publicId)
+    const member = await getMember({ db }, workspaceId, idPessoa)
     const rights = await settle({ db }, workspaceId, choice)
     if (rights.role !== 'administrador') {
       await requireAnotherAdministrator({ db }, workspaceId, member.id)
@@ -161,16 +153,20 @@ export interface SettledRights {
 }
 
 /** Rights as they are kept; refuses companies of others and a last day that has gone. `ctx.db` is a transaction inside the workspace. */
-export async function settle(ctx: WithDatabase, workspaceId: number, choice: RightsChoice): Promise<SettledRights> {
-  const companyIds = await findCompanyIds(ctx, workspaceId, choice.companies)
-  if (choice.lastDay === null) return { role: choice.role, companyIds, accessUntil: null }
+export async function settle(
+  ctx: WithDatabase,
+  workspaceId: number,
+  { papel: role, idsEmpresas, acessoAte }: RightsChoice,
+): Promise<SettledRights> {
+  const companyIds = await findCompanyIds(ctx, workspaceId, idsEmpresas)
+  if (!acessoAte) return { role, companyIds, accessUntil: null }
   const { rows } = await sql<{ at: Date; gone: boolean }>`
     select at, at <= now() as gone
-     from (select (${choice.lastDay}::date + 1)::timestamp at time zone 'America/Sao_Paulo' as at) d`.execute(ctx.db)
+     from (select (${acessoAte}::date + 1)::timestamp at time zone 'America/Sao_Paulo' as at) d`.execute(ctx.db)
   const { at, gone } = rows[0]!
   if (gone)
     throw new AppError('invalid-input', 'O último dia do acesso já passou. Nada foi alterado: escolha hoje ou depois.')
-  return { role: choice.role, companyIds, accessUntil: at }
+  return { role, companyIds, accessUntil: at }
 }
 
 /** Writes what an account may. `ctx.db` is a transaction inside the workspace. */

@@ -1,4 +1,5 @@
-import { type ExportItem, exportMax } from '@vigia/contract/document-files'
+import { type ExportItem, type exportDocuments, exportMax } from '@vigia/contract/document-files'
+import type { RouteData } from '@vigia/contract/route'
 import { formatCount, formatInteger, writeBrasiliaTime } from '@vigia/contract/text'
 import { familyOf } from '@vigia/dfe/families/lookup'
 import { sql } from 'kysely'
@@ -32,19 +33,13 @@ interface ExportRequest {
   contents: ExportContents | null
 }
 
-interface PreparedExport extends Link {
-  idExportacao: string
-  nome: string
-  totalDeItens: number
-}
-
 const waitingMax = 10
 
 export async function prepareExport(
   ctx: Pick<Context, 'db' | 'ids' | 'vault'>,
   session: Session,
   { documents, contents }: ExportRequest,
-): Promise<PreparedExport> {
+): Promise<RouteData<typeof exportDocuments>> {
   const { workspaceId } = session
   const now = new Date()
   return inWorkspace(ctx, workspaceId, async (ctx) => {

@@ -1,14 +1,12 @@
+import type { ExportForm } from '@vigia/contract/document-files'
 import { formatCount, formatList, formatMoney } from '@vigia/contract/text'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { familyOf, statusNames } from '@vigia/dfe/families/lookup'
 import { roleNames } from '@vigia/dfe/roles'
+import type { z } from 'zod'
 import type { Criteria, DueFilter, Mark } from '../list/filter.ts'
 
-export interface ExportContents {
-  xml: boolean
-  pdf: boolean
-  planilha: boolean
-}
+export type ExportContents = Pick<z.output<typeof ExportForm>, 'xml' | 'pdf' | 'planilha'>
 
 export function contentsText({ xml, pdf, planilha }: ExportContents): string {
   return formatList([xml ? 'XML' : '', pdf ? 'PDF' : '', planilha ? 'planilha' : ''].filter(Boolean))

@@ -1,15 +1,12 @@
-import { downloadExport, downloadPrint } from '@vigia/contract/document-files'
+import { downloadExport, downloadPrint, type linkExport } from '@vigia/contract/document-files'
+import type { RouteData } from '@vigia/contract/route'
 import type { Holder } from '../../accounts/link-holder.ts'
 import type { Context } from '../../platform/context.ts'
 import { AppError } from '../../platform/errors.ts'
 
 export type Form = 'zip' | 'pdf'
 
-export interface Link {
-  /** With a ticket that only this installation can make. */
-  endereco: string
-  validoAte: string
-}
+export type Link = RouteData<typeof linkExport>
 
 export interface Ticket extends Holder {
   id: bigint
@@ -19,6 +16,7 @@ export interface Ticket extends Holder {
 const purpose = 'ticket of an export'
 const linkLifeMs = 10 * 60_000
 
+/** The address of a file, with a ticket that only this installation can make. */
 export function linkTo(
   { vault }: Pick<Context, 'vault'>,
   { workspaceId, publicId }: Holder,

@@ -2,7 +2,6 @@ import {
   downloadInstallments,
   type Installment,
   installmentMax,
-  type installmentStates,
   listInstallments,
   markPaid,
   selectInstallments,
@@ -53,7 +52,7 @@ export const installmentRoutes = [
       const filter = await readFilter(ctx, workspaceId, query)
       const sums = await sumBy(ctx, workspaceId, filter, query.Por)
       const waiting = await countWaiting(ctx, workspaceId)
-      return { ...sums, desde: filter.from, faltaLer: waiting }
+      return { ...sums, desde: filter.VencimentoDe, faltaLer: waiting }
     }),
   })),
 
@@ -99,30 +98,16 @@ export const installmentRoutes = [
 type Ids = Pick<Context, 'ids'>
 type ReadContext = Pick<Context, 'db' | 'ids'>
 
-interface InstallmentFilter {
-  state: (typeof installmentStates)[number]
-  companyId?: number | undefined
-  issuer?: string | undefined
-  from?: string
-  to?: string | undefined
-  undated?: boolean
-}
+type Query = RouteInput<typeof downloadInstallments>['query']
+type InstallmentFilter = Omit<Query, 'IdEmpresa'> & { companyId?: number | undefined }
 
 async function readFilter(
-  { db }: WithDatabase,
+  ctx: WithDatabase,
   workspaceId: number,
-  {
-    Situacao,
-    IdEmpresa,
-    Emitente,
-    VencimentoDe,
-    VencimentoAte,
-    SemVencimento = false,
-  }: RouteInput<typeof listInstallments>['query'],
-): Promise<InstallmentFilter & { from: string }> {
-  const companyId = IdEmpresa ? await getCompanyId({ db }, workspaceId, IdEmpresa) : undefined
-  const from = beginOf(VencimentoDe, VencimentoAte)
-  return { state: Situacao, companyId, issuer: Emitente, from, to: VencimentoAte, undated: SemVencimento }
+  { IdEmpresa, ...query }: Query,
+): Promise<InstallmentFilter & { VencimentoDe: string }> {
+  const companyId = IdEmpresa ? await getCompanyId(ctx, workspaceId, IdEmpresa) : undefined
+  return { ...query, companyId, VencimentoDe: beginOf(query.VencimentoDe, query.VencimentoAte) }
 }
 
 // Limits the period, because unmarked parcels accumulate for ever.
@@ -139,7 +124,7 @@ function beginOf(from: string | undefined, to: string | undefined): string {
 
 /** How many parcels are overdue of those that are told where nobody says from when; `ctx.db` is inside the workspace. */
 export async function countOverdue(ctx: WithDatabase, workspaceId: number): Promise<number> {
-  const these = await found(ctx, workspaceId, { state: 'vencidas', from: dueSince() })
+  const these = await found(ctx, workspaceId, { Situacao: 'vencidas', VencimentoDe: dueSince() })
   const { rows } = await sql<{ n: number }>`select count(*)::int as n ${these}`.execute(ctx.db)
   return rows[0]!.n
 }
@@ -162,7 +147,7 @@ const today = () => sql`${currentDay()}::date`
 const never = 'infinity'
 const isOverdue = () => sql<boolean>`(i.paid_at is null and i.due_on < ${today()})`
 
-const stateConditions: Record<InstallmentFilter['state'], () => RawBuilder<unknown>> = {
+const stateConditions: Record<InstallmentFilter['Situacao'], () => RawBuilder<unknown>> = {
   abertas: () => sql`i.paid_at is null`,
   vencidas: isOverdue,
   'a-vencer': () => sql`i.paid_at is null and i.due_on >= ${today()} and i.due_on <> ${never}`,
@@ -173,18 +158,18 @@ const stateConditions: Record<InstallmentFilter['state'], () => RawBuilder<unkno
 async function found(
   { db }: WithDatabase,
   workspaceId: number,
-  { state, companyId, issuer, from, to, undated = false }: InstallmentFilter,
+  { Situacao, companyId, Emitente, VencimentoDe, VencimentoAte, SemVencimento }: InstallmentFilter,
 ): Promise<RawBuilder<unknown>> {
   const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
   const conditions = [
     sql`i.workspace_id = ${workspaceId}`,
     sql`i.standing`,
-    stateConditions[state](),
+    stateConditions[Situacao](),
     ...(companyId === undefined ? [] : [sql`i.company_id = ${companyId}`]),
-    ...(issuer === undefined ? [] : [isIssuer('i.issuer', issuer)]),
-    ...(from === undefined ? [] : [sql`i.due_on >= ${from}::date`]),
-    ...(to === undefined ? [] : [sql`i.due_on <= ${to}::date`]),
-    ...(undated ? [sql`i.due_on = ${never}`] : []),
+    ...(Emitente === undefined ? [] : [isIssuer('i.issuer', Emitente)]),
+    ...(VencimentoDe === undefined ? [] : [sql`i.due_on >= ${VencimentoDe}::date`]),
+    ...(VencimentoAte === undefined ? [] : [sql`i.due_on <= ${VencimentoAte}::date`]),
+    ...(SemVencimento ? [sql`i.due_on = ${never}`] : []),
     ...shown,
   ]
   // Without anything hidden the parcels alone say it.
@@ -217,7 +202,7 @@ async function readRows(
   filter: InstallmentFilter,
   { after, limit }: { after: Place | null; limit: number },
 ): Promise<Row[]> {
-  const paid = filter.state === 'pagas'
+  const paid = filter.Situacao === 'pagas'
   // Latest marks come first: people who look for a mark have just made it.
   const [at, type] = paid ? [sql`i.paid_at`, sql`timestamptz`] : [sql`i.due_on`, sql`date`]
   const beyond = paid ? sql`<` : sql`>`
@@ -316,7 +301,7 @@ async function sumBy(
   }
 
   interface Group extends Sums {
-    situacao: InstallmentFilter['state']
+    situacao: InstallmentFilter['Situacao']
     de: string | null
     ate: string | null
     semVencimento: boolean
@@ -330,7 +315,7 @@ async function sumBy(
       with grouped as (
         select case when length(i.issuer) = 14 then left(i.issuer, 8) else i.issuer end as issuer, min(i.issuer) as one, ${sums()} ${these} group by 1),
       page as (select g.*, count(*) over ()::int as groups from grouped g order by g.amount::numeric desc, g.issuer limit ${groupsMax})
-      select ${filter.state} as situacao, null as de, null as ate, false as "semVencimento", p.issuer as emitente, p.n, p.amount, p.overdue, p."overdueAmount", p.groups,
+      select ${filter.Situacao} as situacao, null as de, null as ate, false as "semVencimento", p.issuer as emitente, p.n, p.amount, p.overdue, p."overdueAmount", p.groups,
              (select s.name from supplier s where s.workspace_id = ${workspaceId} and s.tax_id = p.one order by s.id desc limit 1) as nome
         from page p order by p.amount::numeric desc, p.issuer`.execute(db)
     return rows
@@ -339,12 +324,12 @@ async function sumBy(
   // Overdue parcels come before all periods, whatever their own period.
   async function ofPeriods(by: 'semana' | 'mes'): Promise<Group[]> {
     const unit = by === 'mes' ? 'month' : 'week'
-    const direction = filter.state === 'pagas' ? sql`desc` : sql`asc`
+    const direction = filter.Situacao === 'pagas' ? sql`desc` : sql`asc`
     const { rows } = await sql<Group>`
       with grouped as (
         select ${isOverdue()} as late, case when ${isOverdue()} then null else date_trunc(${unit}, i.due_on)::date end as begins, ${sums()} ${these} group by 1, 2),
       page as (select g.*, count(*) over ()::int as groups from grouped g order by g.late desc, g.begins ${direction} limit ${groupsMax})
-      select case when p.late then 'vencidas' when ${filter.state} = 'abertas' and p.begins <> ${never} then 'a-vencer' else ${filter.state} end as situacao,
+      select case when p.late then 'vencidas' when ${filter.Situacao} = 'abertas' and p.begins <> ${never} then 'a-vencer' else ${filter.Situacao} end as situacao,
              p.begins::text as de, (p.begins + ${`1 ${unit}`}::interval - interval '1 day')::date::text as ate,
              p.begins is not distinct from ${never} as "semVencimento", null as emitente, null as nome,
              p.n, p.amount, p.overdue, p."overdueAmount", p.groups
@@ -355,8 +340,8 @@ async function sumBy(
         ? { ...group, de: null, ate: null }
         : {
             ...group,
-            de: group.de === null ? (filter.from ?? null) : later(group.de, filter.from),
-            ate: group.ate === null ? (filter.to ?? null) : earlier(group.ate, filter.to),
+            de: group.de === null ? (filter.VencimentoDe ?? null) : later(group.de, filter.VencimentoDe),
+            ate: group.ate === null ? (filter.VencimentoAte ?? null) : earlier(group.ate, filter.VencimentoAte),
           },
     )
   }
@@ -464,7 +449,7 @@ export async function readPayments(
   workspaceId: number,
   { days, companies }: { days: number; companies: readonly number[] | null },
 ): Promise<{ day: string; count: number; value: number; suppliers: number }[]> {
-  const these = await found({ db }, workspaceId, { state: 'a-vencer' })
+  const these = await found({ db }, workspaceId, { Situacao: 'a-vencer' })
   const chosen = companies === null ? sql`` : sql`and i.company_id = any (${companies}::int[])`
   const { rows } = await sql<{ day: string; n: number; amount: string; suppliers: number }>`
     select i.due_on::text as day, count(*)::int as n, sum(i.amount)::text as amount, count(distinct i.issuer)::int as suppliers

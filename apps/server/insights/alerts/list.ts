@@ -3,16 +3,17 @@ import { rules } from '@vigia/checks/alerts/rules'
 import {
   type Alert,
   type AlertBand,
-  type AlertState,
   alertBands,
   alertMax,
   type getAlert,
+  type listAlerts as listAlertsRoute,
 } from '@vigia/contract/alerts'
-import type { RouteData } from '@vigia/contract/route'
+import type { RouteData, RouteInput } from '@vigia/contract/route'
 import { familyById, keyOf } from '@vigia/dfe/families/lookup'
 import { nfe } from '@vigia/dfe/families/nfe'
 import { type RawBuilder, sql } from 'kysely'
 import { nameOfAuthor } from '../../accounts/authors.ts'
+import { getCompanyId } from '../../companies/companies.ts'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
 import { judgeAgain, setDerived } from '../../documents/derived.ts'
 import { lockDocuments, recordsOf, taxBase } from '../../documents/store.ts'
@@ -23,13 +24,7 @@ import { AppError } from '../../platform/errors.ts'
 const pageSize = 50
 const countMax = 10_000
 
-export interface AlertFilter {
-  band?: AlertBand
-  state: 'abertos' | 'em-aprendizado' | AlertState
-  rule?: string
-  companyId?: number
-  after?: string
-}
+type AlertFilter = RouteInput<typeof listAlertsRoute>['query']
 
 export type ListContext = Pick<Context, 'db' | 'ids'>
 
@@ -112,7 +107,7 @@ export function byBand(rows: readonly { band: number | null; n: number }[]): Rec
   return { informativo: count('informativo'), medio: count('medio'), alto: count('alto'), critico: count('critico') }
 }
 
-function stateCondition(state: AlertFilter['state']): RawBuilder<unknown> {
+function stateCondition(state: AlertFilter['Estado']): RawBuilder<unknown> {
   if (state === 'em-aprendizado') return sql`${isUnanswered} and ${isLearning}`
   return state === 'abertos' ? isOpen : sql`a.state = ${state} and ${isTold}`
 }
@@ -124,21 +119,26 @@ export const gravestFirst = sql`a.band desc, a.score desc, a.at desc, a.document
 export const besideDocument = (shown: readonly unknown[]) =>
   shown.length === 0 ? sql`` : sql`join document d on d.workspace_id = a.workspace_id and d.id = a.document_id`
 
-export async function listAlerts(ctx: ListContext, workspaceId: number, filter: AlertFilter) {
+export async function listAlerts(
+  ctx: ListContext,
+  workspaceId: number,
+  { Faixa, Estado, Regra, IdEmpresa, depoisDe }: AlertFilter,
+) {
   const { db } = ctx
+  const companyId = IdEmpresa ? await getCompanyId(ctx, workspaceId, IdEmpresa) : undefined
   const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
   const conditions = [
     sql`a.workspace_id = ${workspaceId}`,
-    stateCondition(filter.state),
-    ...(filter.band === undefined ? [] : [sql`a.band = ${alertBands.indexOf(filter.band)}`]),
-    ...(filter.rule === undefined ? [] : [sql`a.rules @> array[${filter.rule}::text]`]),
-    ...(filter.companyId === undefined ? [] : [sql`a.company_id = ${filter.companyId}`]),
+    stateCondition(Estado),
+    ...(Faixa === undefined ? [] : [sql`a.band = ${alertBands.indexOf(Faixa)}`]),
+    ...(Regra === undefined ? [] : [sql`a.rules @> array[${Regra}::text]`]),
+    ...(companyId === undefined ? [] : [sql`a.company_id = ${companyId}`]),
     ...shown,
   ]
   const found = sql`from alert a ${besideDocument(shown)} where ${sql.join(conditions, sql` and `)}`
   const { rows: counted } = await sql<{ n: number }>`
     select count(*)::int as n from (select ${found} limit ${countMax}) x`.execute(db)
-  const after = filter.after === undefined ? null : placeOf(ctx, workspaceId, filter.after)
+  const after = depoisDe === undefined ? null : placeOf(ctx, workspaceId, depoisDe)
   const rows = await readRows(
     db,
     workspaceId,

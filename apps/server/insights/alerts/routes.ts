@@ -14,7 +14,6 @@ import {
   testAlertRule,
 } from '@vigia/contract/alerts'
 import { formatBrasiliaMoment, formatCount } from '@vigia/contract/text'
-import { getCompanyId } from '../../companies/companies.ts'
 import { behindMax } from '../../documents/unread.ts'
 import { inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -36,18 +35,9 @@ import {
 import { askTest, readTest } from './trying.ts'
 
 export const alertRoutes = [
-  handle(listAlertsRoute, async (ctx, { query, session: { workspaceId } }) => {
-    const data = await readWorkspace(ctx, workspaceId, async (ctx) =>
-      listAlerts(ctx, workspaceId, {
-        band: query.Faixa,
-        state: query.Estado,
-        rule: query.Regra,
-        companyId: query.IdEmpresa ? await getCompanyId(ctx, workspaceId, query.IdEmpresa) : undefined,
-        after: query.depoisDe,
-      }),
-    )
-    return { data }
-  }),
+  handle(listAlertsRoute, async (ctx, { query, session: { workspaceId } }) => ({
+    data: await readWorkspace(ctx, workspaceId, (ctx) => listAlerts(ctx, workspaceId, query)),
+  })),
 
   handle(countAlerts, async (ctx, { session: { workspaceId } }) => {
     const { open, backlog } = await readWorkspace(ctx, workspaceId, async ({ db }) => ({

@@ -1,4 +1,5 @@
-import { downloadFreight, type FreightCode, getFreight, listFreight, markFreight } from '@vigia/contract/freight'
+import { downloadFreight, getFreight, listFreight, markFreight } from '@vigia/contract/freight'
+import type { RouteInput } from '@vigia/contract/route'
 import { getCompanyId } from '../../companies/companies.ts'
 import { noteRead } from '../../documents/reads.ts'
 import { countWaiting } from '../../documents/unread.ts'
@@ -46,14 +47,7 @@ export const freightRoutes = [
   }),
 ]
 
-interface Query {
-  MesDe: string
-  MesAte: string
-  IdEmpresa?: string | undefined
-  CampoPesquisa?: string | undefined
-  Regra?: FreightCode | undefined
-  Estado: 'abertos' | 'certos'
-}
+type Query = RouteInput<typeof downloadFreight>['query']
 
 async function questionOf(ctx: WithDatabase, workspaceId: number, query: Query): Promise<Question> {
   const { MesDe, MesAte, IdEmpresa, CampoPesquisa = '', Regra, Estado } = query

@@ -148,7 +148,7 @@ describe('what the operator does', () => {
 })
 
 describe('what people are told', () => {
-  const message = async () => (await describePlan(ctx, workspaceId)).message
+  const message = async () => (await describePlan(ctx, workspaceId)).mensagem
 
   test('while the trial lasts', async () => {
     await set("trial_until = '2999-11-12 17:30:00Z'")
@@ -202,7 +202,7 @@ describe('the documents of a month', () => {
       ),
     )
     expect(await count()).toBe(3)
-    expect((await describePlan(ctx, workspaceId)).documentsThisMonth).toBe(3)
+    expect((await describePlan(ctx, workspaceId)).documentosNoMes.usadas).toBe(3)
   })
 
   test('are counted one by one up to a hundred thousand, and then it is said that there are more', async () => {
@@ -217,14 +217,14 @@ describe('the documents of a month', () => {
       )
     await addMany(2, 100_000)
     const standing = await describePlan(ctx, workspaceId)
-    expect(standing.documentsThisMonth).toBe(100_000)
-    expect(standing.message).toContain('Chegaram 100.000 documentos neste mês, mais do que os 5.000 do plano')
+    expect(standing.documentosNoMes.usadas).toBe(100_000)
+    expect(standing.mensagem).toContain('Chegaram 100.000 documentos neste mês, mais do que os 5.000 do plano')
     await addMany(100_001, 100_001)
     const over = await describePlan(ctx, workspaceId)
-    expect(over.documentsThisMonth).toBe(100_000)
-    expect(over.message).toContain('Chegaram mais de 100.000 documentos neste mês, mais do que os 5.000 do plano')
+    expect(over.documentosNoMes.usadas).toBe(100_000)
+    expect(over.mensagem).toContain('Chegaram mais de 100.000 documentos neste mês, mais do que os 5.000 do plano')
     await activatePlan(ctx, workspaceId, { type: 3, until: null })
-    expect((await describePlan(ctx, workspaceId)).message).toMatch(/Chegaram mais de 100\.000 .* contados um a um\.$/)
+    expect((await describePlan(ctx, workspaceId)).mensagem).toMatch(/Chegaram mais de 100\.000 .* contados um a um\.$/)
   })
 })
 

@@ -13,22 +13,7 @@ import { countTry, type Limit } from '../../platform/http/throttle.ts'
 import { describePlan } from './usage.ts'
 
 export const planRoutes = [
-  handle(getPlan, async (ctx, { session }) => {
-    const plan = await describePlan(ctx, session.workspaceId)
-    return {
-      data: {
-        tipoPlano: plan.type,
-        nome: plan.name,
-        situacao: situations[plan.situation],
-        mensagem: plan.message,
-        testeAte: plan.trialUntil.toISOString(),
-        pagoAte: plan.paidUntil?.toISOString() ?? null,
-        capturaPausada: plan.pausedAt !== null,
-        empresas: { usadas: plan.companies, limite: plan.companiesMax },
-        documentosNoMes: { usadas: plan.documentsThisMonth, limite: plan.documentsPerMonthMax },
-      },
-    }
-  }),
+  handle(getPlan, async (ctx, { session }) => ({ data: await describePlan(ctx, session.workspaceId) })),
 
   handle(requestPlan, async (ctx, { body, session }) => {
     const { plan, email, tried } = await sendRequest(ctx, session, body.tipoPlano)
@@ -39,8 +24,6 @@ export const planRoutes = [
     return { data: null, message }
   }),
 ]
-
-const situations = { trial: 'teste', active: 'ativo', ended: 'encerrado' } as const
 
 const requestLimit: Limit = { name: 'pedido de plano', times: 5, withinMs: 24 * 3_600_000 }
 
@@ -53,7 +36,7 @@ export async function sendRequest(
   const { workspaceId, accountId } = session
   await countTry({ db }, requestLimit, String(workspaceId))
   const wanted = planKinds[type].name
-  const { message } = await describePlan({ db, config }, workspaceId)
+  const { mensagem } = await describePlan({ db, config }, workspaceId)
   const { rows } = await readWorkspace({ db }, workspaceId, ({ db }) =>
     sql<{ name: string; email: string; phone: string | null }>`
       select name, email, phone from account where workspace_id = ${workspaceId} and id = ${accountId}`.execute(db),
@@ -62,11 +45,10 @@ export async function sendRequest(
   await keepMessage(
     { db, config },
     {
-      name: account.name,
+      nome: account.name,
       email: account.email,
-      ...(account.phone !== null && { phone: account.phone }),
-      message: `Pedido do plano ${wanted}, feito em "Minha conta" por quem entrou com ${account.email}. Hoje: ${message}`,
-      suspect: false,
+      ...(account.phone !== null && { celular: account.phone }),
+      mensagem: `Pedido do plano ${wanted}, feito em "Minha conta" por quem entrou com ${account.email}. Hoje: ${mensagem}`,
     },
   )
   const tried = await inWorkspace({ db, config }, workspaceId, async (ctx) => {

@@ -1,9 +1,11 @@
 import { formatInteger } from '@vigia/contract/text'
+import type { getPlan } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
 import { findWorkspaceOf, readPlan, standing, type WorkspacePlan } from '../../accounts/plans.ts'
 import { countCompanies } from '../../companies/companies.ts'
 import type { WithConfig, WithDatabase } from '../../platform/context.ts'
 import { asOperator, readWorkspace } from '../../platform/database.ts'
+import type { DataOf } from '../../platform/http/http.ts'
 
 const month = sql`date_trunc('month', now() at time zone 'America/Sao_Paulo')`
 
@@ -25,18 +27,12 @@ export async function thisMonth({ db }: WithDatabase): Promise<string> {
   return rows[0]!.month
 }
 
-interface DescribedPlan extends WorkspacePlan {
-  /** The whole truth in a sentence or two. */
-  message: string
-  companies: number
-  /** Counted up to a hundred thousand; the message says when there are more. */
-  documentsThisMonth: number
-}
-
+const situations = { trial: 'teste', active: 'ativo', ended: 'encerrado' } as const
 // Counting 100,000 index entries takes 20 ms.
 const arrivalsCounted = 100_000
 
-export async function describePlan(ctx: WithConfig, workspaceId: number): Promise<DescribedPlan> {
+/** The plan of a workspace and its use, as its people see them. */
+export async function describePlan(ctx: WithConfig, workspaceId: number): Promise<DataOf<typeof getPlan>> {
   return readWorkspace(ctx, workspaceId, async (ctx) => {
     const plan = await readPlan(ctx, workspaceId)
     const companies = await countCompanies(ctx, workspaceId)
@@ -54,7 +50,17 @@ export async function describePlan(ctx: WithConfig, workspaceId: number): Promis
       )
     else if (arrived > arrivalsCounted)
       sentences.push(`Chegaram ${told} neste mês, e todos estão guardados; até aí eles são contados um a um.`)
-    return { ...plan, message: sentences.join(' '), companies, documentsThisMonth }
+    return {
+      tipoPlano: plan.type,
+      nome: plan.name,
+      situacao: situations[plan.situation],
+      mensagem: sentences.join(' '),
+      testeAte: plan.trialUntil,
+      pagoAte: plan.paidUntil,
+      capturaPausada: plan.pausedAt !== null,
+      empresas: { usadas: companies, limite: plan.companiesMax },
+      documentosNoMes: { usadas: documentsThisMonth, limite: plan.documentsPerMonthMax },
+    }
   })
 }
 

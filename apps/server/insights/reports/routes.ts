@@ -1,4 +1,5 @@
-import { downloadReport, getPrices, getReport, type ReportGroup, type ReportSubject } from '@vigia/contract/reports'
+import { downloadReport, getPrices, getReport } from '@vigia/contract/reports'
+import type { RouteInput } from '@vigia/contract/route'
 import { getCompanyId } from '../../companies/companies.ts'
 import { noteRead } from '../../documents/reads.ts'
 import { countWaiting } from '../../documents/unread.ts'
@@ -40,14 +41,7 @@ export const reportRoutes = [
   }),
 ]
 
-interface Query {
-  Tipo: ReportSubject
-  Por: ReportGroup
-  MesDe: string
-  MesAte: string
-  IdEmpresa?: string | undefined
-  CampoPesquisa?: string | undefined
-}
+type Query = RouteInput<typeof downloadReport>['query']
 
 async function questionOf(ctx: WithDatabase, workspaceId: number, query: Query): Promise<Question> {
   const { Tipo, Por, MesDe, MesAte, IdEmpresa, CampoPesquisa = '' } = query

@@ -11,24 +11,17 @@ import {
 import { requireProvedEmail } from '../../accounts/email-proof.ts'
 import { handle } from '../../platform/http/http.ts'
 import { deliverAgain, deliverTest, listDeliveries } from './deliveries.ts'
-import {
-  addWebhook,
-  changeWebhook,
-  listWebhooks,
-  removeWebhook,
-  replaceSecret,
-  type WebhookChoice,
-} from './webhooks.ts'
+import { addWebhook, changeWebhook, listWebhooks, removeWebhook, replaceSecret } from './webhooks.ts'
 
 export const webhookRoutes = [
   handle(list, async (ctx, { session }) => ({ data: { webhooks: await listWebhooks(ctx, session.workspaceId) } })),
   handle(add, async (ctx, { body, session }) => {
     await requireProvedEmail(ctx, session, outside)
-    const { publicId, secret } = await addWebhook(ctx, session, toChoice(body))
+    const { publicId, secret } = await addWebhook(ctx, session, body)
     return { data: { idWebhook: publicId, segredo: secret } }
   }),
   handle(change, async (ctx, { body, session }) => {
-    await changeWebhook(ctx, session, body.idWebhook, { ...toChoice(body), active: body.ativo })
+    await changeWebhook(ctx, session, body)
     return { data: null }
   }),
   handle(remove, async (ctx, { body, session }) => {
@@ -53,14 +46,3 @@ export const webhookRoutes = [
 
 // Accounts without a proved e-mail send nothing to outside addresses.
 const outside = { deed: 'enviar avisos a outros sistemas', nothing: 'Nada foi enviado, e nenhum webhook foi criado.' }
-
-interface WireChoice {
-  endereco: string
-  tipos: readonly string[]
-  idsEmpresas?: readonly string[] | null | undefined
-}
-const toChoice = ({ endereco, tipos, idsEmpresas }: WireChoice): WebhookChoice => ({
-  url: endereco,
-  kinds: tipos,
-  companies: idsEmpresas ?? null,
-})

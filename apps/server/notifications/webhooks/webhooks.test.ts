@@ -62,9 +62,15 @@ async function newSession() {
   return testSession(workspaceId, id)
 }
 
-const all = ['documento-novo', 'xml-completo', 'situacao', 'cancelamento', 'resposta']
-const choice = { url: '', kinds: all, companies: null as string[] | null }
-const add = (more: Partial<typeof choice> = {}) => addWebhook(ctx, session, { ...choice, url, ...more })
+const all: Parameters<typeof addWebhook>[2]['tipos'] = [
+  'documento-novo',
+  'xml-completo',
+  'situacao',
+  'cancelamento',
+  'resposta',
+]
+const choice = { endereco: '', tipos: all, idsEmpresas: null as string[] | null }
+const add = (more: Partial<typeof choice> = {}) => addWebhook(ctx, session, { ...choice, endereco: url, ...more })
 
 const arriveHere = (...arrivals: ReturnType<typeof arrive>[]) =>
   inWorkspace(ctx, session.workspaceId, (ctx) =>
@@ -142,8 +148,8 @@ test('nothing leaves with a secret that cannot be opened any more, until it is r
 
 test('only the kinds and companies that were chosen are told', async () => {
   const other = await insertCompany(ctx.db, session.workspaceId, { cnpj: '11222333000181' })
-  await add({ kinds: ['cancelamento'] })
-  await add({ companies: [other.publicId] })
+  await add({ tipos: ['cancelamento'] })
+  await add({ idsEmpresas: [other.publicId] })
   await arriveHere(note(1), cancellation(1))
   await work()
   expect(told()).toEqual([['cancelamento', 1]])
@@ -210,7 +216,7 @@ test('what fails waits longer each time; after three days all is paused and told
   await pass()
   await work()
   expect(told()).toEqual([])
-  await changeWebhook(ctx, session, publicId, { ...choice, url, active: true })
+  await changeWebhook(ctx, session, { ...choice, idWebhook: publicId, endereco: url, ativo: true })
   await work()
   expect(told()).toEqual([
     ['documento-novo', 1],
@@ -221,8 +227,13 @@ test('what fails waits longer each time; after three days all is paused and told
 
 test('a letter tells of each webhook that is made or redirected', async () => {
   const { publicId } = await add()
-  await changeWebhook(ctx, session, publicId, { ...choice, url, kinds: ['situacao'], active: true })
-  await changeWebhook(ctx, session, publicId, { ...choice, url: 'https://outro.example/aviso', active: true })
+  await changeWebhook(ctx, session, { ...choice, idWebhook: publicId, endereco: url, tipos: ['situacao'], ativo: true })
+  await changeWebhook(ctx, session, {
+    ...choice,
+    idWebhook: publicId,
+    endereco: 'https://outro.example/aviso',
+    ativo: true,
+  })
   const { rows } = await owner.query(
     `select kind, recipient, payload from mail m join account a on a.email = m.recipient and a.id = $2 where m.workspace_id = $1 order by m.id`,
     [session.workspaceId, session.accountId],
@@ -239,7 +250,7 @@ test('a letter tells of each webhook that is made or redirected', async () => {
 test('nothing leaves for an internal address, whatever its name, and no redirect is followed', async () => {
   const port = new URL(url).port
   const inside = [`https://127.0.0.1:${port}/`, 'https://localhost:1/', 'https://[::1]/', 'https://169.254.169.254/']
-  for (const url of inside) await add({ url })
+  for (const endereco of inside) await add({ endereco })
   const { publicId } = await add()
   respond = () => ({ status: 302, location: url })
   await arriveHere(note(1))
@@ -305,7 +316,7 @@ test('what waits for an address that is paused does not leave, whoever wants it,
   respond = () => ({ status: 500 })
   await arriveHere(note(1), note(2), note(3))
   await work()
-  await changeWebhook(ctx, session, publicId, { ...choice, url, active: false })
+  await changeWebhook(ctx, session, { ...choice, idWebhook: publicId, endereco: url, ativo: false })
   received = []
   respond = () => ({ status: 200 })
   await deliverAgain(ctx, session, String((await deliveries(publicId))[0]!.idEntrega))
@@ -315,14 +326,15 @@ test('what waits for an address that is paused does not leave, whoever wants it,
   expect(await deliveries(publicId)).toMatchObject(
     [1, 2, 3].map(() => ({ situacao: 'esperando', proximaTentativa: null })),
   )
-  await changeWebhook(ctx, session, publicId, { ...choice, url, active: true })
+  await changeWebhook(ctx, session, { ...choice, idWebhook: publicId, endereco: url, ativo: true })
   await work()
   expect(await deliveries(publicId)).toMatchObject([1, 2, 3].map(() => ({ situacao: 'entregue' })))
 })
 
 test('switching it off and on does not take away all waits as often as one likes', async () => {
   const { publicId } = await add()
-  const turn = (active: boolean) => changeWebhook(ctx, session, publicId, { ...choice, url, active })
+  const turn = (active: boolean) =>
+    changeWebhook(ctx, session, { ...choice, idWebhook: publicId, endereco: url, ativo: active })
   for (let n = 0; n < byHand.times; n++) {
     await turn(false)
     await turn(true)
@@ -374,7 +386,7 @@ test('nothing is sent to others before the e-mail of the account is confirmed', 
 
 test('a test says nothing, is tried once, and leaves also while paused; a delivery is made again as the same message', async () => {
   const { publicId } = await add()
-  await changeWebhook(ctx, session, publicId, { ...choice, url, active: false })
+  await changeWebhook(ctx, session, { ...choice, idWebhook: publicId, endereco: url, ativo: false })
   respond = () => ({ status: 404 })
   await deliverTest(ctx, session, publicId)
   await work()
@@ -396,10 +408,10 @@ test('the worker tells what changes while it runs', async () => {
 })
 
 test('there are ten of them at most, with https', async () => {
-  await add({ url: 'https://ERP.Exemplo.com.br:443/a/../aviso#parte' })
+  await add({ endereco: 'https://ERP.Exemplo.com.br:443/a/../aviso#parte' })
   expect(await listWebhooks(ctx, session.workspaceId)).toMatchObject([{ endereco: 'https://erp.exemplo.com.br/aviso' }])
-  await expect(add({ url: 'http://exemplo.com.br/aviso' })).rejects.toMatchObject({ code: 'invalid-input' })
-  await expect(add({ url: 'https://a:b@exemplo.com.br/' })).rejects.toMatchObject({ code: 'invalid-input' })
+  await expect(add({ endereco: 'http://exemplo.com.br/aviso' })).rejects.toMatchObject({ code: 'invalid-input' })
+  await expect(add({ endereco: 'https://a:b@exemplo.com.br/' })).rejects.toMatchObject({ code: 'invalid-input' })
   for (let n = 1; n < webhooksMax; n++) await add()
   await expect(add()).rejects.toMatchObject({ code: 'conflict' })
 })

@@ -1,5 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import type { listWebhooks as listRoute } from '@vigia/contract/changes'
+import type {
+  addWebhook as addRoute,
+  changeWebhook as changeRoute,
+  listWebhooks as listRoute,
+} from '@vigia/contract/changes'
+import type { RouteInput } from '@vigia/contract/route'
 import { type RawBuilder, sql } from 'kysely'
 import { recordAudit } from '../../accounts/audit/audit.ts'
 import { findRecipient } from '../../accounts/email-proof.ts'
@@ -14,15 +19,6 @@ import { queueJob } from '../../platform/jobs/jobs.ts'
 import { queueMail } from '../../platform/mail/mail.ts'
 import { uuidOf } from '../../platform/text.ts'
 import { newestVersion } from '../changes/changes.ts'
-
-/** Settings that a person chooses for a webhook. */
-export interface WebhookChoice {
-  url: string
-  /** Names of the contract. */
-  kinds: readonly string[]
-  /** Public ids; null: all, those that come later too. */
-  companies: readonly string[] | null
-}
 
 type Webhook = DataOf<typeof listRoute>['webhooks'][number]
 
@@ -58,10 +54,10 @@ export async function listWebhooks(ctx: WithDatabase, workspaceId: number): Prom
 export async function addWebhook(
   ctx: Pick<Context, 'db' | 'config' | 'vault'>,
   session: Session,
-  given: WebhookChoice,
+  { endereco, tipos, idsEmpresas }: RouteInput<typeof addRoute>['body'],
 ): Promise<{ publicId: string; secret: string }> {
   const { workspaceId } = session
-  const choice = { ...given, url: addressOf(ctx, given.url) }
+  const url = addressOf(ctx, endereco)
   const secret = newSecret()
   return inWorkspace(ctx, workspaceId, async ({ db }) => {
     const { rows: counts } = await sql<{ n: number }>`
@@ -71,45 +67,44 @@ export async function addWebhook(
         'conflict',
         `Já há ${webhooksMax} webhooks. Este não foi criado; apague um que não usa mais e tente de novo.`,
       )
-    const companyIds = await findCompanyIds({ db }, workspaceId, choice.companies)
+    const companyIds = await findCompanyIds({ db }, workspaceId, idsEmpresas)
     const { rows } = await sql<{ publicId: string }>`
       insert into webhook (workspace_id, url, kinds, company_ids, secret, version, saved_by)
-      values (${workspaceId}, ${choice.url}, ${choice.kinds}::text[], ${companyIds}::int[], ${ctx.vault.encrypt(secret, webhookPurpose(workspaceId))},
+      values (${workspaceId}, ${url}, ${tipos}::text[], ${companyIds}::int[], ${ctx.vault.encrypt(secret, webhookPurpose(workspaceId))},
               ${await newestVersion({ db }, workspaceId)}, ${session.accountId})
       returning public_id as "publicId"`.execute(db)
     await queueJob({ db }, { kind: 'webhook-feed', workspaceId })
-    await recordAudit({ db }, session, 'conta', `Criou um webhook para ${new URL(choice.url).host}.`)
-    await tellOfAddress({ db, config: ctx.config }, session, choice.url, 'criado')
+    await recordAudit({ db }, session, 'conta', `Criou um webhook para ${new URL(url).host}.`)
+    await tellOfAddress({ db, config: ctx.config }, session, url, 'criado')
     return { publicId: rows[0]!.publicId, secret }
   })
 }
 
-/** Changes an address; `active` false pauses it, true has all that waits leave at once. */
+/** Changes an address; `ativo` false pauses it, true has all that waits leave at once. */
 export async function changeWebhook(
   ctx: WithConfig,
   session: Session,
-  publicId: string,
-  { active, ...given }: WebhookChoice & { active: boolean },
+  { idWebhook, endereco, tipos, idsEmpresas, ativo }: RouteInput<typeof changeRoute>['body'],
 ): Promise<void> {
   const { workspaceId } = session
-  const choice = { ...given, url: addressOf(ctx, given.url) }
+  const url = addressOf(ctx, endereco)
   await inWorkspace(ctx, workspaceId, async ({ db }) => {
-    const { id, url, pausedAt } = await lockWebhook({ db }, workspaceId, publicId)
-    const companyIds = await findCompanyIds({ db }, workspaceId, choice.companies)
+    const { id, url: before, pausedAt } = await lockWebhook({ db }, workspaceId, idWebhook)
+    const companyIds = await findCompanyIds({ db }, workspaceId, idsEmpresas)
     await sql`
       update webhook
-         set url = ${choice.url}, kinds = ${choice.kinds}::text[], company_ids = ${companyIds}::int[],
-             saved_by = ${session.accountId}, paused_at = ${active ? sql`null` : sql`least(paused_at, now())`},
-             problem = case when ${active} then null else problem end
+         set url = ${url}, kinds = ${tipos}::text[], company_ids = ${companyIds}::int[],
+             saved_by = ${session.accountId}, paused_at = ${ativo ? sql`null` : sql`least(paused_at, now())`},
+             problem = case when ${ativo} then null else problem end
        where workspace_id = ${workspaceId} and id = ${id}`.execute(db)
-    if (active && pausedAt !== null) {
+    if (ativo && pausedAt !== null) {
       // It takes away every wait.
       await countTry({ db }, byHand, String(workspaceId))
       await resume({ db }, workspaceId, id)
     }
-    const what = active === (pausedAt === null) ? 'Mudou' : active ? 'Reativou' : 'Pausou'
-    await recordAudit({ db }, session, 'conta', `${what} o webhook para ${new URL(choice.url).host}.`)
-    if (choice.url !== url) await tellOfAddress({ db, config: ctx.config }, session, choice.url, 'mudado')
+    const what = ativo === (pausedAt === null) ? 'Mudou' : ativo ? 'Reativou' : 'Pausou'
+    await recordAudit({ db }, session, 'conta', `${what} o webhook para ${new URL(url).host}.`)
+    if (url !== before) await tellOfAddress({ db, config: ctx.config }, session, url, 'mudado')
   })
 }
 

@@ -100,7 +100,7 @@ describe('asking for it', () => {
   test('destroys the keys at once, stops the captures, tells the person, and deletes nothing else yet', async () => {
     const office = await newOffice()
     await keep(office, [1])
-    await addKey(ctx, office.session, { name: 'ERP', scopes: ['exportar'], days: null })
+    await addKey(ctx, office.session, { nome: 'ERP', permissoes: ['exportar'] })
     const at = await askForDeletion(ctx, office.session, password)
     expect(await listKeys(ctx, office.workspaceId)).toEqual([])
     expect(Math.round((at.getTime() - Date.now()) / 3_600_000)).toBe(30 * 24)
@@ -127,7 +127,7 @@ describe('asking for it', () => {
   test('can be taken back until the time is over', async () => {
     const office = await newOffice()
     expect(await keepAccount(ctx, office.session)).toBe(false)
-    await addKey(ctx, office.session, { name: 'ERP', scopes: ['exportar'], days: null })
+    await addKey(ctx, office.session, { nome: 'ERP', permissoes: ['exportar'] })
     const call = { method: 'GET', path: '/v1/api/Dashboard' } as const
     const { rows } = await owner.query<{ id: number }>('select id from api_key where workspace_id = $1', [
       office.workspaceId,
