@@ -189,7 +189,7 @@ function CompanyTableRow({ company, selection, now, rowIndex }: CompanyItemProps
             <CompanyLink
               company={company}
               reasons={problems.length > 0 ? reasons : undefined}
-              className="min-w-0 break-words font-semibold @max-[880px]/list:line-clamp-2 @min-[880px]/list:truncate @max-[880px]/list:leading-4"
+              className="line-clamp-2 min-w-0 break-words font-semibold leading-4"
             />
             <p className="ml-auto shrink-0 text-muted text-sm tabular-nums @max-[1100px]/list:hidden">
               {monthText(company)}

@@ -1,4 +1,5 @@
 import { type DocumentRow, type ListOrder, listDocuments, reachMax } from '@vigia/contract/documents'
+import { markChecked } from '@vigia/contract/remarks'
 import { formatAtMoment, formatDate, formatInteger } from '@vigia/contract/text'
 import { clsx } from 'clsx'
 import { Bookmark, BookmarkCheck, Columns3, Rows3, Rows4 } from 'lucide-react'
@@ -12,6 +13,7 @@ import { loadFailure, useScreenQuery } from '../lib/query.ts'
 import { useMay } from '../lib/rights.ts'
 import { productName } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
+import { Changes, SharedNote } from '../ui/changes.tsx'
 import { useNow } from '../ui/hooks/clock.ts'
 import { useWidth } from '../ui/hooks/narrow.ts'
 import { useRowKeys } from '../ui/hooks/row-keys.ts'
@@ -195,25 +197,25 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
       answers={
         <>
           {some && mayAnswer && (
-            <Suspense fallback={<CheckLook bare={compact} disabled />}>
-              <CheckButton bare={compact} ids={selection.ids} onDone={() => choose({ do: 'clear' })} />
-            </Suspense>
-          )}
-          {some && mayAnswer && (
-            <DoneMenu
-              ids={selection.ids}
-              onDone={() => choose({ do: 'clear' })}
-              trigger={
-                <Button
-                  variant="outline"
-                  size="sm"
-                  aria-label="Outras marcas"
-                  title="Lançadas, entregues e tirar marcas"
-                >
-                  <BookmarkCheck aria-hidden className="size-4" />
-                </Button>
-              }
-            />
+            <Changes by={markChecked} noted={false}>
+              <Suspense fallback={<CheckLook bare={compact} disabled />}>
+                <CheckButton bare={compact} ids={selection.ids} onDone={() => choose({ do: 'clear' })} />
+              </Suspense>
+              <DoneMenu
+                ids={selection.ids}
+                onDone={() => choose({ do: 'clear' })}
+                trigger={
+                  <Button
+                    variant="outline"
+                    size="sm"
+                    aria-label="Outras marcas"
+                    title="Lançadas, entregues e tirar marcas"
+                  >
+                    <BookmarkCheck aria-hidden className="size-4" />
+                  </Button>
+                }
+              />
+            </Changes>
           )}
           {some && mayAnswer && suggested && (
             <Button
@@ -250,6 +252,7 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
         </p>
       )}
       <OutsidePeriod {...bar} />
+      {some && mayAnswer && <SharedNote by={markChecked} />}
     </>
   )
   return (

@@ -252,7 +252,7 @@ const writeReport: Write = async (ctx, workspaceId, { accountId, report }, { com
         : []),
     ],
     button: { label: 'Ver o relatório', url: `${publicUrl}/relatorios?${address}` },
-    footnote: `Conta o que já foi lido e vale agora: o cancelado não está aqui, e o que ainda chegar muda os números da página. ${whyReceived(ctx.config)} Este relatório sai no dia 1º, às 7h de Brasília.`,
+    footnote: `O relatório soma os documentos já lidos que estão valendo: os cancelados não entram, e os que chegarem depois mudam os números da página. ${whyReceived(ctx.config)} Este relatório sai no dia 1º, às 7h de Brasília.`,
   }
 }
 
