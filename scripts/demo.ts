@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { login as logIn, logout } from '@vigia/contract/accounts'
+import { listAlerts, setAlertState } from '@vigia/contract/alerts'
 import { saveAnswerRule, saveTwoPeople } from '@vigia/contract/answer-rules'
 import { addWebhook, changeWebhook } from '@vigia/contract/changes'
 import { createCompany, listCompanies, updateCompany } from '@vigia/contract/companies'
@@ -178,6 +179,12 @@ async function goOn({
       findNote(office, { CampoPesquisa: emitente }, ({ empresa }) => empresa === clientes[cliente].nome),
     )
     await asker(manifestNfe, { body: { idsDFe: [asked.idDfe], tipoManifestacao: 3, justificativa } })
+    const { emitente: usual, cliente: buyer } = story.conhecido
+    const known = await untilThere(signal, async () => {
+      const { items } = await office(listAlerts)
+      return items.find((one) => one.emitente === usual && one.empresa === clientes[buyer].nome) ?? null
+    })
+    await office(setAlertState, { body: { idsDFe: [known.idDFe], estado: 'conhecida' } })
     await asker(addRemark, { body: { idDfe: note.idDfe, texto: story.observacao } })
     await asker(logout)
   }

@@ -70,4 +70,7 @@ export const pedido = {
   justificativa: 'Não houve esta compra: o fornecedor de sempre é LATICÍNIOS MANTIQUEIRA, de outro CNPJ.',
 } as const
 
+/** The alert that the office ignores: coffee has become dearer everywhere. */
+export const conhecido = { emitente: 'CAFÉ TRÊS IRMÃOS LTDA', cliente: 'padaria' } as const
+
 export const observacao = 'Conferida com o pedido 4471 e lançada no estoque.'
