@@ -1,5 +1,4 @@
 import { type DocumentRow, type ListOrder, listDocuments, reachMax } from '@vigia/contract/documents'
-import { markChecked } from '@vigia/contract/remarks'
 import { formatAtMoment, formatDate, formatInteger } from '@vigia/contract/text'
 import { clsx } from 'clsx'
 import { Bookmark, BookmarkCheck, Columns3, Rows3, Rows4 } from 'lucide-react'
@@ -10,10 +9,9 @@ import { useCompanies } from '../lib/companies.ts'
 import { type DocumentKind, kinds } from '../lib/kinds.ts'
 import { lazyWithPreload } from '../lib/lazy.ts'
 import { loadFailure, useScreenQuery } from '../lib/query.ts'
-import { useMay } from '../lib/rights.ts'
+import { useMay, useShared } from '../lib/rights.ts'
 import { productName } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
-import { Changes, SharedNote } from '../ui/changes.tsx'
 import { useNow } from '../ui/hooks/clock.ts'
 import { useWidth } from '../ui/hooks/narrow.ts'
 import { useRowKeys } from '../ui/hooks/row-keys.ts'
@@ -55,6 +53,7 @@ import { PrintButton } from './printed/print-button.tsx'
 
 const ViewsDialog = lazyWithPreload(() => import('./list/views-dialog.tsx').then((module) => module.ViewsDialog))
 const CheckButton = lazyWithPreload(() => import('./list/check-button.tsx').then((module) => module.CheckButton))
+const SharedText = lazyWithPreload(() => import('../ui/changes.tsx').then((module) => module.SharedText))
 const DoneMenu = lazyWithTrigger('menu', () => import('./list/done-menu.tsx').then((module) => module.DoneMenu))
 const ColumnsMenu = lazyWithTrigger('menu', () =>
   import('./list/columns-menu.tsx').then((module) => module.ColumnsMenu),
@@ -105,6 +104,7 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
   const list = useList({ kind, rows: page?.items, stale: search.query.isPlaceholderData, selection, choose, place })
   const some = selection.ids.size > 0
   const mayAnswer = useMay('fiscal')
+  const shared = useShared()
   // The answer that rules suggest for the listed documents.
   const suggested = kind.answers.find(({ code }) => code === suggestedBy[filters.mark])
   const filter = toFilter(filters, kind)
@@ -197,7 +197,7 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
       answers={
         <>
           {some && mayAnswer && (
-            <Changes by={markChecked} noted={false}>
+            <fieldset disabled={shared} className="contents">
               <Suspense fallback={<CheckLook bare={compact} disabled />}>
                 <CheckButton bare={compact} ids={selection.ids} onDone={() => choose({ do: 'clear' })} />
               </Suspense>
@@ -215,7 +215,7 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
                   </Button>
                 }
               />
-            </Changes>
+            </fieldset>
           )}
           {some && mayAnswer && suggested && (
             <Button
@@ -252,7 +252,11 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
         </p>
       )}
       <OutsidePeriod {...bar} />
-      {some && mayAnswer && <SharedNote by={markChecked} />}
+      {some && mayAnswer && shared && (
+        <Suspense>
+          <SharedText />
+        </Suspense>
+      )}
     </>
   )
   return (

@@ -8,8 +8,13 @@ export function useMay(atLeast: RouteDefinition['atLeast']): boolean {
   return data?.papel === undefined || mayAs(data.papel, atLeast)
 }
 
+/** Whether many people share the login. */
+export function useShared(): boolean {
+  const { data } = useScreenQuery(getAccount, {})
+  return data?.compartilhada === true
+}
+
 /** Whether the login is shared, and may therefore not make the call. */
 export function useRefused(by: RouteDefinition): boolean {
-  const { data } = useScreenQuery(getAccount, {})
-  return data?.compartilhada === true && refusesShared(by)
+  return useShared() && refusesShared(by)
 }

@@ -26,7 +26,11 @@ export function Changes({ by, noted = true, children }: ChangesProps) {
 
 /** Why the controls of a call are off; nothing where they are not. */
 export function SharedNote({ by }: Pick<ChangesProps, 'by'>) {
-  if (!useRefused(by)) return null
+  return useRefused(by) ? <SharedText /> : null
+}
+
+/** The note for a shared login. */
+export function SharedText() {
   return (
     <p className="my-1.5 text-muted text-sm first:mt-0">
       Login compartilhado: isto não muda aqui. Para mudar,{' '}
