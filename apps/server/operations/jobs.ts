@@ -24,6 +24,7 @@ export const jobNames: Readonly<Record<string, string>> = {
   alerts: 'Alertas',
   'alerts-night': 'Alertas, à noite',
   'alert-test': 'Testes de regras de alerta',
+  backup: 'Cópias de segurança',
   erase: 'Exclusão de contas',
   forget: 'Limpeza do que é antigo',
   'tidy-batches': 'Limpeza de lotes de certificados',

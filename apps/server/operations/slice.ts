@@ -4,7 +4,7 @@ import { operatorMails, startOperatorLetters, watchStorage } from '../platform/m
 import { deleteSettledMails } from '../platform/mail/queue.ts'
 import { forgetOutbox } from '../platform/mail/transport.ts'
 import { slice } from '../slice.ts'
-import { startBackupWorker } from './backup/worker.ts'
+import { backupCron } from './backup/worker.ts'
 import { eraseDue, eraseUnused } from './deletion/deletion.ts'
 import { deletionMails } from './deletion/mails.ts'
 import { deletionRoutes } from './deletion/routes.ts'
@@ -24,6 +24,7 @@ export const operations = slice({
   jobs: exportJobs,
   routes: [...deletionRoutes, ...leavingRoutes, ...heldRoutes, ...jobRoutes],
   crons: [
+    backupCron,
     { name: 'erase', everyMs: minuteMs, run: eraseDue },
     { name: 'forget-mails', everyMs: 6 * hourMs, run: deleteSettledMails },
     { name: 'forget-outbox', everyMs: 6 * hourMs, run: ({ config }) => forgetOutbox(config) },
@@ -33,7 +34,6 @@ export const operations = slice({
   loops: [
     // By the clock of the process: a job of its own would wait as long as what it writes back.
     (ctx) => repeat(minuteMs, () => shortenPauses(ctx), ctx.log),
-    startBackupWorker,
     startOperatorLetters,
     watchStorage,
     (ctx) => watch(ctx, 'assinador', noSigner, () => ctx.signer.check()),

@@ -22,8 +22,6 @@ const locks = {
   alerts: 7_316_019,
   /** By workspace: its announcements become visible in the order of their ids. */
   announcements: 7_656_014,
-  /** One process copies the database, or tries a copy. */
-  backup: 7_316_016,
   /** Two that look how far the workspaces are would take the one that saw less for an older copy. */
   versions: 7_316_018,
   // 7_656_015, by workspace: `append_read` of the schema counts each read after the one before it, right before the commit.
@@ -38,11 +36,4 @@ export async function holdLock({ db }: WithDatabase, lock: Lock, id = 0): Promis
 /** Like `holdLock`, but others may hold it shared at the same time. */
 export async function holdSharedLock({ db }: WithDatabase, lock: Lock, id = 0): Promise<void> {
   await sql`select pg_advisory_xact_lock_shared(${locks[lock]}, ${id}::int)`.execute(db)
-}
-
-/** Like `holdLock`, but gives up at once when others hold it, and says so. */
-export async function tryLock({ db }: WithDatabase, lock: Lock, id = 0): Promise<boolean> {
-  const { rows } = await sql<{ held: boolean }>`
-    select pg_try_advisory_xact_lock(${locks[lock]}, ${id}::int) as held`.execute(db)
-  return rows[0]!.held
 }
