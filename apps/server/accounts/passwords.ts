@@ -63,43 +63,36 @@ export async function changePassword(
 ): Promise<void> {
   await requireProofOfFactor({ db }, session)
   refuseGuessable({ config }, password)
-  const who = `${session.workspaceId}/${session.accountId}`
-  await countTry({ db }, currentLimit, who)
-  const known = await findHash({ db }, session)
-  const passwordHash = (await matchesPassword({ config }, known, current))
-    ? await hashPassword({ config }, password)
-    : null
-  const changed = await inWorkspace({ db }, session.workspaceId, async (ctx) => {
+  const refused = 'Troca de senha recusada: a senha atual não conferiu.'
+  const known = await requirePassword({ db, config }, session, current, refused)
+  const passwordHash = await hashPassword({ config }, password)
+  await inWorkspace({ db }, session.workspaceId, async (ctx) => {
     const account = await lockAccount(ctx, session)
     // The password may have been replaced since it was checked.
-    if (passwordHash === null || account?.password_hash !== known) {
-      await recordAudit(ctx, session, 'senha', 'Troca de senha recusada: a senha atual não conferiu.')
-      return false
-    }
-    if (account) refuseOwnEmail({ config }, password, account.email)
+    if (!account || account.password_hash !== known) throw new AppError('invalid-input', wrongCurrent)
+    refuseOwnEmail({ config }, password, account.email)
     await replacePassword({ ...ctx, config }, session, { passwordHash, how: 'session', keep: session.token })
-    return true
   })
-  if (!changed) throw new AppError('invalid-input', wrongCurrent)
-  await forgetTries({ db }, currentLimit, who)
 }
 
-/** Refuses when `password` is not the one of the session's person; tries count like those of a change. */
+/** Refuses when `password` is not the one of the session's person; returns its hash. `refused`: for the audit. */
 export async function requirePassword(
   { db, config }: WithConfig,
   session: Session,
   password: string,
   refused: string,
-): Promise<void> {
+): Promise<string> {
   const { home } = session
   // Tries with a shared login count per session: one visitor must not lock the others out.
   const who = `${home.workspaceId}/${home.accountId}${session.shared ? ` ${session.publicId}` : ''}`
   await countTry({ db }, currentLimit, who)
-  if (!(await matchesPassword({ config }, await findHash({ db }, home), password))) {
+  const known = await findHash({ db }, home)
+  if (!(await matchesPassword({ config }, known, password))) {
     await inWorkspace({ db }, session.workspaceId, (ctx) => recordAudit(ctx, session, 'senha', refused))
     throw new AppError('invalid-input', wrongCurrent)
   }
   await forgetTries({ db }, currentLimit, who)
+  return known!
 }
 
 type Owner = Pick<Session, 'workspaceId' | 'accountId'>
