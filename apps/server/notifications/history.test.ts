@@ -29,30 +29,30 @@ test('each account reads what its workspace was told, page by page, and no other
   await tellOf(office, ...Array.from({ length: 45 }, (_, n) => `${n + 1}`))
 
   const pages: string[][] = []
-  let before: bigint | null = null
+  let before: string | undefined
   for (let hasMore = true; hasMore; ) {
     const page = await readHistory(ctx, ana, before)
-    pages.push(page.announcements.map(({ texto }) => String(texto)))
-    expect(page.unread).toBe(45)
-    before = page.announcements.at(-1)!.id
-    hasMore = page.hasMore
+    pages.push(page.items.map(({ texto }) => String(texto)))
+    expect(page.naoLidos).toBe(45)
+    before = String(page.items.at(-1)!.idAviso)
+    hasMore = page.temMais
   }
   expect(pages.map(({ length }) => length)).toEqual([20, 20, 5])
   expect(pages.flat()).toEqual(Array.from({ length: 45 }, (_, n) => `${45 - n}`))
 
-  const { announcements } = await readHistory(ctx, ana, null)
-  expect(await markRead(ctx, ana, announcements[2]!.id)).toBe(true)
+  const { items } = await readHistory(ctx, ana)
+  await markRead(ctx, ana, String(items[2]!.idAviso))
   // An older page that is read later takes nothing back.
-  expect(await markRead(ctx, ana, announcements[9]!.id)).toBe(true)
-  const mine = await readHistory(ctx, ana, null)
-  expect(mine.unread).toBe(2)
-  expect(mine.announcements.map(({ lido }) => lido)).toEqual([false, false, ...Array.from({ length: 18 }, () => true)])
-  expect((await readHistory(ctx, beto, null)).unread).toBe(45)
+  await markRead(ctx, ana, String(items[9]!.idAviso))
+  const mine = await readHistory(ctx, ana)
+  expect(mine.naoLidos).toBe(2)
+  expect(mine.items.map(({ lido }) => lido)).toEqual([false, false, ...Array.from({ length: 18 }, () => true)])
+  expect((await readHistory(ctx, beto)).naoLidos).toBe(45)
 
-  expect(await readHistory(ctx, stranger, null)).toEqual({ announcements: [], hasMore: false, unread: 0 })
-  expect(await markRead(ctx, stranger, announcements[0]!.id)).toBe(false)
+  expect(await readHistory(ctx, stranger)).toEqual({ items: [], temMais: false, naoLidos: 0 })
+  await expect(markRead(ctx, stranger, String(items[0]!.idAviso))).rejects.toMatchObject({ code: 'not-found' })
   await tellOf(office, ...Array.from({ length: unreadCountMax }, () => 'x'))
-  expect((await readHistory(ctx, beto, null)).unread).toBe(unreadCountMax)
+  expect((await readHistory(ctx, beto)).naoLidos).toBe(unreadCountMax)
 })
 
 test('what somebody has just done is read in their session, unless others did the same', async () => {
@@ -73,8 +73,8 @@ test('what somebody has just done is read in their session, unless others did th
     await tellTogether(ctx, { workspaceId: office, what }, writer)
   }
   const readBy = async (reader: typeof ana) => {
-    const { announcements, unread } = await readHistory(ctx, reader, null)
-    return { read: announcements.map(({ lido }) => lido), unread }
+    const { items, naoLidos: unread } = await readHistory(ctx, reader)
+    return { read: items.map(({ lido }) => lido), unread }
   }
   expect(await readBy(ana)).toEqual({ read: [false, true], unread: 1 })
   expect(await readBy(onHerPhone)).toEqual({ read: [false, false], unread: 2 })
@@ -88,8 +88,8 @@ test('an announcement leads to no screen, to one or to two', async () => {
     await tell(ctx, office, { ...one, link: '/cte' })
     await tell(ctx, office, { ...one, link: '/notas-fiscais', otherLink: '/cte' })
   })
-  const { announcements } = await readHistory(ctx, await newReader(office), null)
-  expect(announcements.map(({ tela, outraTela }) => [tela, outraTela])).toEqual([
+  const { items } = await readHistory(ctx, await newReader(office))
+  expect(items.map(({ tela, outraTela }) => [tela, outraTela])).toEqual([
     ['/notas-fiscais', '/cte'],
     ['/cte', null],
     [null, null],

@@ -1,6 +1,6 @@
 import { listAnnouncements, readAnnouncements, unreadCountMax } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
-import type { Context, WithDatabase } from '../platform/context.ts'
+import type { Context } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { type DataOf, handle } from '../platform/http/http.ts'
@@ -8,19 +8,11 @@ import type { Session } from '../platform/http/session.ts'
 
 export const notificationRoutes = [
   handle(listAnnouncements, async (ctx, { query, session }) => {
-    const before = query.antesDe === undefined ? null : idOf(ctx, session.workspaceId, query.antesDe)
-    const { announcements, hasMore, unread } = await readHistory(ctx, session, before)
-    return {
-      data: {
-        items: announcements.map(({ id, ...one }) => ({ idAviso: ctx.ids.encode(session.workspaceId, id), ...one })),
-        temMais: hasMore,
-        naoLidos: unread,
-      },
-    }
+    return { data: await readHistory(ctx, session, query.antesDe) }
   }),
 
   handle(readAnnouncements, async (ctx, { body, session }) => {
-    if (!(await markRead(ctx, session, idOf(ctx, session.workspaceId, body.ate)))) throw unknown()
+    await markRead(ctx, session, body.ate)
     return { data: null, message: 'Avisos marcados como lidos.' }
   }),
 ]
@@ -34,29 +26,25 @@ function idOf({ ids }: Pick<Context, 'ids'>, workspaceId: number, text: string):
 const unknown = () =>
   new AppError('not-found', 'Este aviso não existe mais: eles são guardados por 30 dias. Abra os avisos de novo.')
 
-interface History {
-  announcements: (Omit<DataOf<typeof listAnnouncements>['items'][number], 'idAviso'> & { id: bigint })[]
-  hasMore: boolean
-  /** Up to `unreadCountMax`. */
-  unread: number
-}
-
+type History = DataOf<typeof listAnnouncements>
+type ReadContext = Pick<Context, 'db' | 'ids'>
 type Reader = Pick<Session, 'workspaceId' | 'accountId' | 'publicId'>
 
 const pageSize = 20
 
-/** Announcements that are kept, newest first; `before`: the last one of the previous page. */
+/** Announcements that are kept, newest first; `antesDe`: the last one of the previous page. */
 export async function readHistory(
-  ctx: WithDatabase,
+  ctx: ReadContext,
   { workspaceId, accountId, publicId }: Reader,
-  before: bigint | null,
+  antesDe?: string,
 ): Promise<History> {
+  const before = antesDe === undefined ? null : idOf(ctx, workspaceId, antesDe)
   const readUpTo = sql`coalesce((
     select read_up_to from announcement_reading where workspace_id = ${workspaceId} and account_id = ${accountId}), 0)`
   // Own actions count as read.
   const unread = sql`a.id > ${readUpTo} and a.session_id is distinct from ${publicId}::uuid`
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
-    const { rows } = await sql<History['announcements'][number]>`
+    const { rows } = await sql<Omit<History['items'][number], 'idAviso'> & { id: bigint }>`
       select a.id, a.at as quando, a.kind as tipo, a.header as titulo, a.body as texto, nullif(split_part(a.link, chr(10), 1), '') as tela,
              nullif(split_part(a.link, chr(10), 2), '') as "outraTela", not (${unread}) as lido from announcement a
        where a.workspace_id = ${workspaceId} and (${before}::bigint is null or a.id < ${before})
@@ -66,12 +54,18 @@ export async function readHistory(
         select from announcement a where a.workspace_id = ${workspaceId} and ${unread} limit ${unreadCountMax}) a`.execute(
       db,
     )
-    return { announcements: rows.slice(0, pageSize), hasMore: rows.length > pageSize, unread: counted.rows[0]!.n }
+    const page = rows.slice(0, pageSize)
+    return {
+      items: page.map(({ id, ...row }) => ({ idAviso: ctx.ids.encode(workspaceId, id), ...row })),
+      temMais: rows.length > pageSize,
+      naoLidos: counted.rows[0]!.n,
+    }
   })
 }
 
-/** Notes that an account has read an announcement and all older ones. Returns whether there is such an announcement. */
-export async function markRead(ctx: WithDatabase, { workspaceId, accountId }: Reader, upTo: bigint): Promise<boolean> {
+/** Notes that an account has read an announcement and all older ones. */
+export async function markRead(ctx: ReadContext, { workspaceId, accountId }: Reader, ate: string): Promise<void> {
+  const upTo = idOf(ctx, workspaceId, ate)
   const { rows } = await inWorkspace(ctx, workspaceId, ({ db }) =>
     sql`
       insert into announcement_reading as r (workspace_id, account_id, read_up_to)
@@ -79,5 +73,5 @@ export async function markRead(ctx: WithDatabase, { workspaceId, accountId }: Re
       on conflict (workspace_id, account_id) do update set read_up_to = greatest(r.read_up_to, excluded.read_up_to)
       returning 1`.execute(db),
   )
-  return rows.length > 0
+  if (rows.length === 0) throw unknown()
 }
