@@ -35,3 +35,18 @@ export function createVault(key: Uint8Array): Vault {
     },
   }
 }
+
+/** `value` as a text for a link, which only this installation can make. */
+export function sealLink(vault: Vault, value: unknown, purpose: string): string {
+  return vault.encrypt(JSON.stringify(value), purpose).toString('base64url')
+}
+
+/** The value that `sealLink` made a text of, in the shape that its writer gave it; null: another key sealed it, or nobody did. */
+export function openLink<T>(vault: Vault, text: string, purpose: string): T | null {
+  if (!/^[\w-]{40,2000}$/.test(text)) return null
+  try {
+    return JSON.parse(vault.decrypt(Buffer.from(text, 'base64url'), purpose))
+  } catch {
+    return null
+  }
+}

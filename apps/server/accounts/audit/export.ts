@@ -6,6 +6,7 @@ import { AppError } from '../../platform/errors.ts'
 import type { Caller, Session } from '../../platform/http/session.ts'
 import { countTry, type Limit } from '../../platform/http/throttle.ts'
 import { createLimiter } from '../../platform/limiter.ts'
+import { openLink, sealLink } from '../../platform/vault.ts'
 import { endWithHolder, requireHolder } from '../link-holder.ts'
 import { recordRead } from './audit.ts'
 import { writeAudit } from './csv.ts'
@@ -33,7 +34,7 @@ export function linkAudit(
   const now = Date.now()
   const ticket: Ticket = { workspaceId, accountId, accountName, publicId, shared, validUntil: now + linkLifeMs }
   return {
-    ticket: vault.encrypt(JSON.stringify(ticket), purpose).toString('base64url'),
+    ticket: sealLink(vault, ticket, purpose),
     validUntil: new Date(ticket.validUntil),
     fileName: nameAt(new Date(now)),
   }
@@ -41,16 +42,6 @@ export function linkAudit(
 
 function nameAt(at: Date): string {
   return `Auditoria ${writeBrasiliaTime(at).slice(0, 16).replace('T', ' às ').replace(':', 'h')}.csv`
-}
-
-function open({ vault }: Pick<Context, 'vault'>, ticket: string): Ticket | null {
-  if (!/^[\w-]{40,2000}$/.test(ticket)) return null
-  try {
-    // Written by this file, in this shape.
-    return JSON.parse(vault.decrypt(Buffer.from(ticket, 'base64url'), purpose)) as Ticket
-  } catch {
-    return null
-  }
 }
 
 // A browser that breaks off tries again; a link that leaks is worth nothing afterwards.
@@ -69,7 +60,7 @@ export async function openAudit(
   ticket: string,
   { address, isHead }: Pick<Caller, 'address' | 'isHead'>,
 ): Promise<{ content: Readable; fileName: string }> {
-  const opened = open(ctx, ticket)
+  const opened = openLink<Ticket>(ctx.vault, ticket, purpose)
   if (!opened)
     throw new AppError(
       'not-found',

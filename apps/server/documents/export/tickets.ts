@@ -3,6 +3,7 @@ import type { RouteData } from '@vigia/contract/route'
 import type { Holder } from '../../accounts/link-holder.ts'
 import type { Context } from '../../platform/context.ts'
 import { AppError } from '../../platform/errors.ts'
+import { openLink, sealLink } from '../../platform/vault.ts'
 
 export type Form = 'zip' | 'pdf'
 
@@ -23,23 +24,15 @@ export function linkTo(
   { id, form }: { id: bigint; form: Form },
 ): Link {
   const validUntil = new Date(Date.now() + linkLifeMs)
-  const plain = `${workspaceId}/${id}/${validUntil.getTime()}/${publicId}`
   const { path } = form === 'zip' ? downloadExport : downloadPrint
-  const ticket = vault.encrypt(plain, purpose).toString('base64url')
+  const ticket = sealLink(vault, { workspaceId, publicId, id: String(id), validUntil }, purpose)
   return { endereco: path.replace('{bilhete}', ticket), validoAte: validUntil.toISOString() }
 }
 
 /** Opens a ticket; null: it is not ours. */
 export function openTicket({ vault }: Pick<Context, 'vault'>, ticket: string): Ticket | null {
-  if (!/^[\w-]{40,200}$/.test(ticket)) return null
-  let plain: string
-  try {
-    plain = vault.decrypt(Buffer.from(ticket, 'base64url'), purpose)
-  } catch {
-    return null
-  }
-  const [workspaceId = '', id = '', validUntil = '', publicId = ''] = plain.split('/')
-  return { workspaceId: Number(workspaceId), publicId, id: BigInt(id), validUntil: new Date(Number(validUntil)) }
+  const opened = openLink<Holder & { id: string; validUntil: string }>(vault, ticket, purpose)
+  return opened && { ...opened, id: BigInt(opened.id), validUntil: new Date(opened.validUntil) }
 }
 
 export const notThere = () =>
