@@ -20,6 +20,7 @@ export interface Led {
 }
 
 const lookEveryMs = 2_000
+const downloadMsMax = 3_600_000
 
 // Reduced rights apply to everything fetched after the change.
 async function isHeld(
@@ -54,15 +55,18 @@ export async function requireHolder(ctx: WithDatabase, holder: Holder, led: Led)
   )
 }
 
-/** Breaks `content` off within seconds after the session or key ends that asked for it, or may see less, until disposed. */
+/** Breaks `content` off after an hour, or within seconds after the session or key ends that asked for it, or may see less, until disposed. */
 export function endWithHolder(
   ctx: Pick<Context, 'db' | 'log'>,
   holder: Holder,
   led: Led,
   content: Readable,
 ): AsyncDisposable {
+  const until = performance.now() + downloadMsMax
   const look = async () => {
-    if (!content.destroyed && !(await isHeld(ctx, holder, led))) content.destroy()
+    if (content.destroyed) return
+    if (performance.now() > until) content.destroy(new Error('a download took too long'))
+    else if (!(await isHeld(ctx, holder, led))) content.destroy()
   }
   return repeat(lookEveryMs, look, ctx.log)
 }

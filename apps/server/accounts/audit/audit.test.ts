@@ -211,7 +211,8 @@ describe('the CSV', () => {
   beforeEach(async () => {
     session = await openTestSession(db, workspaceId)
   })
-  const tickets = () => linkAudit({ vault }, session).ticket
+  const ticketOf = ({ endereco }: ReturnType<typeof linkAudit>) => String(endereco).split('/').at(-1)!
+  const tickets = () => ticketOf(linkAudit({ vault }, session))
   const download = async (ticket = tickets()) =>
     (await buffer((await openAudit({ db, vault, log }, ticket, testCaller)).content)).toString()
 
@@ -251,8 +252,8 @@ describe('the CSV', () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     try {
       const early = linkAudit({ vault }, session)
-      vi.setSystemTime(early.validUntil)
-      await expect(download(early.ticket)).rejects.toMatchObject({ code: 'gone' })
+      vi.setSystemTime(early.validoAte)
+      await expect(download(ticketOf(early))).rejects.toMatchObject({ code: 'gone' })
     } finally {
       vi.useRealTimers()
     }

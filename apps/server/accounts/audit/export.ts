@@ -1,8 +1,10 @@
 import { Readable } from 'node:stream'
 import { writeBrasiliaTime } from '@vigia/contract/text'
+import { downloadAudit, type exportAudit } from '@vigia/contract/workspace'
 import type { Context } from '../../platform/context.ts'
 import { inWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
+import type { DataOf } from '../../platform/http/http.ts'
 import type { Caller, Session } from '../../platform/http/session.ts'
 import { countTry, type Limit } from '../../platform/http/throttle.ts'
 import { createLimiter } from '../../platform/limiter.ts'
@@ -30,13 +32,13 @@ const linkLifeMs = 2 * 60_000
 export function linkAudit(
   { vault }: Pick<Context, 'vault'>,
   { workspaceId, accountId, accountName, publicId, shared }: Session,
-): { ticket: string; validUntil: Date; fileName: string } {
+): DataOf<typeof exportAudit> {
   const now = Date.now()
   const ticket: Ticket = { workspaceId, accountId, accountName, publicId, shared, validUntil: now + linkLifeMs }
   return {
-    ticket: sealLink(vault, ticket, purpose),
-    validUntil: new Date(ticket.validUntil),
-    fileName: nameAt(new Date(now)),
+    endereco: downloadAudit.path.replace('{bilhete}', sealLink(vault, ticket, purpose)),
+    validoAte: new Date(ticket.validUntil),
+    nome: nameAt(new Date(now)),
   }
 }
 
@@ -51,7 +53,6 @@ const takeDownload = createLimiter({
   waiting: 1,
   full: 'A auditoria desta conta já está sendo baixada. Os registros estão seguros: espere o download terminar e exporte de novo.',
 })
-const downloadMsMax = 3_600_000
 const everything = { companies: null, whole: true }
 
 /** The whole audit that a ticket stands for, as CSV, up to the entry that says who took it. */
@@ -80,11 +81,7 @@ export async function openAudit(
   await inWorkspace(ctx, workspaceId, ({ db }) => recordRead({ db }, reader, { isHead }, 'Baixou a auditoria inteira.'))
   const content = Readable.from(writeAudit(ctx, workspaceId), { objectMode: false })
   stack.use(endWithHolder(ctx, opened, everything, content))
-  const limit = setTimeout(() => content.destroy(new Error('a download took too long')), downloadMsMax)
   const held = stack.move()
-  content.once('close', () => {
-    clearTimeout(limit)
-    void held.disposeAsync()
-  })
+  content.once('close', () => void held.disposeAsync())
   return { content, fileName: nameAt(new Date()) }
 }

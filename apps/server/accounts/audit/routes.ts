@@ -22,9 +22,7 @@ export const auditRoutes = [
   handle(exportAudit, async (ctx, { session, caller }) => {
     // All who visit a shared account are strangers to each other.
     await countTry(ctx, exportsOfAudit, session.shared ? networkOf(caller.address) : String(session.workspaceId))
-    const { ticket, validUntil, fileName } = linkAudit(ctx, session)
-    const endereco = downloadAudit.path.replace('{bilhete}', ticket)
-    return { data: { endereco, validoAte: validUntil, nome: fileName } }
+    return { data: linkAudit(ctx, session) }
   }),
   handle(downloadAudit, 'waiting', (ctx, { params, caller }) => openAudit(ctx, params.bilhete, caller)),
 ]

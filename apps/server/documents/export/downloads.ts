@@ -21,7 +21,6 @@ const takeDownload = createLimiter({
   waiting: 5,
   full: 'Já há downloads demais desta conta em andamento. Seus documentos estão seguros: espere um deles terminar e abra o link de novo.',
 })
-const downloadMsMax = 3_600_000
 const fetchedNow = new Map<string, () => void>()
 // A line that breaks every minute is still got through.
 const continuations: Limit = { name: 'export-continued', times: 200, withinMs: 3_600_000 }
@@ -82,10 +81,8 @@ export async function openExport(
   const content = streamOf((abandoned) => partsOf(ctx, opened, abandoned, place ? { ...place, ...whole } : undefined))
   breakOff = () => content.destroy()
   stack.use(endWithHolder(ctx, opened, led, content))
-  const limit = setTimeout(() => content.destroy(new Error('a download took too long')), downloadMsMax)
   const held = stack.move()
   content.once('close', () => {
-    clearTimeout(limit)
     // At once: a client that only looked begins right afterwards.
     leave()
     void held.disposeAsync()
