@@ -25,6 +25,7 @@ export const jobNames: Readonly<Record<string, string>> = {
   'alerts-night': 'Alertas, à noite',
   'alert-test': 'Testes de regras de alerta',
   backup: 'Cópias de segurança',
+  operator: 'Avisos a quem administra o sistema',
   erase: 'Exclusão de contas',
   forget: 'Limpeza do que é antigo',
   'tidy-batches': 'Limpeza de lotes de certificados',

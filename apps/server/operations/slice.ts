@@ -1,6 +1,6 @@
 import { repeat } from '../platform/jobs/loop.ts'
 import { watch } from '../platform/jobs/watch.ts'
-import { operatorMails, startOperatorLetters, watchStorage } from '../platform/mail/operator.ts'
+import { operatorMails, tellOperator, watchStorage } from '../platform/mail/operator.ts'
 import { deleteSettledMails } from '../platform/mail/queue.ts'
 import { forgetOutbox } from '../platform/mail/transport.ts'
 import { slice } from '../slice.ts'
@@ -26,6 +26,7 @@ export const operations = slice({
   crons: [
     backupCron,
     { name: 'erase', everyMs: minuteMs, run: eraseDue },
+    { name: 'operator', everyMs: minuteMs, run: tellOperator },
     { name: 'forget-mails', everyMs: 6 * hourMs, run: deleteSettledMails },
     { name: 'forget-outbox', everyMs: 6 * hourMs, run: ({ config }) => forgetOutbox(config) },
   ],
@@ -34,7 +35,6 @@ export const operations = slice({
   loops: [
     // By the clock of the process: a job of its own would wait as long as what it writes back.
     (ctx) => repeat(minuteMs, () => shortenPauses(ctx), ctx.log),
-    startOperatorLetters,
     watchStorage,
     (ctx) => watch(ctx, 'assinador', noSigner, () => ctx.signer.check()),
   ],

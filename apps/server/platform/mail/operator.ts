@@ -10,15 +10,10 @@ import { type Letter, type MailKind, queueMail } from './mail.ts'
 import { writeMessage } from './message.ts'
 import { openTransport, readRefusal } from './transport.ts'
 
-const lookEveryMs = 60_000
+const lookEveryMs = 10_000
 // A hiccup writes no letter, and what comes and goes writes few: it must last a while, and stay away for longer.
 const lastsMinutes = 5
 const quietMinutes = 30
-
-/** Mails troubles of the installation to the operator, until disposed. */
-export function startOperatorLetters(ctx: Pick<Context, 'db' | 'config' | 'log'>): AsyncDisposable {
-  return repeat(lookEveryMs, () => tellOperator(ctx), ctx.log)
-}
 
 interface Told {
   key: TroubleKey
@@ -126,7 +121,7 @@ export function watchStorage(ctx: Pick<Context, 'db' | 'config' | 'log' | 'stora
     const sentence = storageTask(trouble)
     await noteTrouble(ctx, 'espaco', sentence).catch(() => writeDirectly(ctx, 'espaco', sentence))
   }
-  return repeat(lookEveryMs / 6, tellOfStorage, ctx.log)
+  return repeat(lookEveryMs, tellOfStorage, ctx.log)
 }
 
 /** The letters to the operator. */
