@@ -67,10 +67,8 @@ export async function readDashboard(ctx: Pick<Context, 'db' | 'ids'>, workspaceI
     const asked = await countAsked({ db }, workspaceId)
     const alerts = (await countOpen({ db }, workspaceId)).bands
     const month = writeBrasiliaTime(new Date()).slice(0, 7)
-    const freight = await sumFindings({ db }, workspaceId, {
-      ...{ from: moveMonth(month, -2), to: month, state: 'abertos' },
-      ...{ companyId: undefined, carrier: '', code: undefined },
-    })
+    const months = { MesDe: moveMonth(month, -2), MesAte: month }
+    const freight = await sumFindings({ db }, workspaceId, { ...months, Estado: 'abertos' })
     return {
       qtdNfe: now.qtdNfe,
       qtdCte: now.qtdCte,

@@ -22,14 +22,7 @@ const owner = await useOwner(url)
 afterAll(() => limited.destroy())
 
 const carrier = '77888999000181'
-const open: Question = {
-  from: '2026-11',
-  to: '2026-11',
-  companyId: undefined,
-  carrier: '',
-  code: undefined,
-  state: 'abertos',
-}
+const open: Question = { MesDe: '2026-11', MesAte: '2026-11', Estado: 'abertos' }
 const branch = '44555666000262'
 
 async function newOffice(arrivedAt = new Date(Date.now() - 30 * 86_400_000)) {
@@ -98,7 +91,7 @@ const freight = (number: number, options: TestFreight = {}) =>
 const note = (number: number, modFrete = '1') =>
   noteWith({ number, amount: '5000.00' }).replace('<modFrete>0<', `<modFrete>${modFrete}<`)
 const today = `${new Date(Date.now() - 3 * 3_600_000).toISOString().slice(0, 19)}-03:00`
-const ever = { to: '2099-12' }
+const ever = { MesAte: '2099-12' }
 const chave = (number: number) => chaveOf({ number })
 const codes = (found: readonly FreightFinding[]) => found.map(({ regra, numero }) => `${regra} ${numero}`)
 
@@ -251,7 +244,7 @@ test('what a person found right is told no more, until it is reopened or says so
   for (const one of found) expect(await mark(one, true)).toBe(true)
   expect(await mark(found[0]!, true)).toBe(false)
   expect(await list()).toEqual([])
-  const right = await list({ state: 'certos' })
+  const right = await list({ Estado: 'certos' })
   expect(right[0]).toMatchObject({ certo: { quem: null, quando: expect.any(String) } })
   const id = ctx.ids.decode(workspaceId, found[0]!.idDFe)!
   expect(await inside((db) => findFindings({ ...ctx, db }, workspaceId, id))).toEqual([right[0]])
@@ -282,12 +275,12 @@ test('the list is of a period, a company, a carrier and a rule, in pages; the sh
   await readEverything(ctx)
   expect(codes(await list())).toEqual(['fr-sem-nota 4', 'fr-sem-nota 2', 'fr-sem-nota 1'])
   const count = async (question: Partial<Question>) => (await list(question)).length
-  expect(await count({ carrier: '11.111.111' })).toBe(1)
-  expect(await count({ carrier: 'ninguém' })).toBe(0)
-  for (const carrier of ['—', '\u0303']) expect(await count({ carrier })).toBe(0)
-  expect(await count({ from: '2026-10', to: '2026-10' })).toBe(1)
+  expect(await count({ CampoPesquisa: '11.111.111' })).toBe(1)
+  expect(await count({ CampoPesquisa: 'ninguém' })).toBe(0)
+  for (const CampoPesquisa of ['—', '\u0303']) expect(await count({ CampoPesquisa })).toBe(0)
+  expect(await count({ MesDe: '2026-10', MesAte: '2026-10' })).toBe(1)
   expect(await count({ companyId: office.branchId })).toBe(0)
-  expect(await count({ code: 'fr-dobro' })).toBe(0)
+  expect(await count({ Regra: 'fr-dobro' })).toBe(0)
   const pages: string[][] = []
   for (let after: string | undefined, more = true; more; ) {
     const page = await inside((db) => listFindings({ ...ctx, db }, workspaceId, open, after, 2))

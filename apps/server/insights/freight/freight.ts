@@ -1,12 +1,13 @@
 import { isNote } from '@vigia/checks/alerts/values'
 import {
+  type downloadFreight,
   type FreightCode,
   type FreightFinding,
   freightMax,
   freightNames,
   type listFreight,
 } from '@vigia/contract/freight'
-import type { RouteData } from '@vigia/contract/route'
+import type { RouteData, RouteInput } from '@vigia/contract/route'
 import { type RawBuilder, sql } from 'kysely'
 import { recordAudit } from '../../accounts/audit/audit.ts'
 import { nameOfAuthor } from '../../accounts/authors.ts'
@@ -24,14 +25,9 @@ import { absent, issuedText, readCompared } from '../alerts/list.ts'
 
 export type ListContext = Pick<Context, 'db' | 'ids'>
 
-export interface Question {
-  /** Months, both included. */
-  from: string
-  to: string
-  companyId: number | undefined
-  carrier: string
-  code: FreightCode | undefined
-  state: 'abertos' | 'certos'
+/** A filter with its company by the number; both months are included. */
+export type Question = Omit<RouteInput<typeof downloadFreight>['query'], 'IdEmpresa'> & {
+  companyId?: number | undefined
 }
 
 type Row = Omit<FreightFinding, 'idDFe' | 'nome' | 'documentos'> & { id: bigint; documents: string[]; place: string }
@@ -51,7 +47,7 @@ async function conditionsOf({ db }: WithDatabase, workspaceId: number): Promise<
 }
 
 async function chosen(ctx: WithDatabase, workspaceId: number, question: Question): Promise<RawBuilder<unknown>[]> {
-  const { from, to, companyId, carrier, state } = question
+  const { MesDe, MesAte, companyId, CampoPesquisa: carrier = '', Estado } = question
   const bare = carrier.replace(/[^0-9a-z]/gi, '').toUpperCase()
   const words = searchable(carrier).split(' ').filter(Boolean).slice(0, wordsMax)
   const named = words.map((word) => sql`s.search like ${`%${likeLiteral(word)}%`}`)
@@ -63,11 +59,11 @@ async function chosen(ctx: WithDatabase, workspaceId: number, question: Question
   const byCarrier = either.length === 0 ? sql`false` : sql`(${sql.join(either, sql` or `)})`
   return [
     ...(await conditionsOf(ctx, workspaceId)),
-    sql`f.issued_at >= ${`${from}-01`}::date`,
-    sql`f.issued_at < ${`${to}-01`}::date + interval '1 month'`,
+    sql`f.issued_at >= ${`${MesDe}-01`}::date`,
+    sql`f.issued_at < ${`${MesAte}-01`}::date + interval '1 month'`,
     ...(companyId === undefined ? [] : [sql`f.company_id = ${companyId}`]),
     ...(carrier.trim() === '' ? [] : [byCarrier]),
-    state === 'certos' ? sql`m.code is not null` : sql`m.code is null`,
+    Estado === 'certos' ? sql`m.code is not null` : sql`m.code is null`,
   ]
 }
 
@@ -94,7 +90,7 @@ export async function listFindings(
   after: string | undefined,
   take: number = freightMax.page,
 ): Promise<Pick<RouteData<typeof listFreight>, 'items' | 'proximo'>> {
-  const conditions = [...(await chosen(ctx, workspaceId, question)), ...ofCode(question.code)]
+  const conditions = [...(await chosen(ctx, workspaceId, question)), ...ofCode(question.Regra)]
   if (after !== undefined) {
     const { at, id, code } = placeOf(ctx, workspaceId, after)
     conditions.push(

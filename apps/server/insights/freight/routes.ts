@@ -27,7 +27,7 @@ export const freightRoutes = [
     const question = await questionOf(ctx, workspaceId, query)
     const about = await aboutOf(ctx, workspaceId, question.companyId)
     const content = await makeSheet(ctx, workspaceId, question, about)
-    const title = `Auditoria de fretes, ${periodText(question)}`
+    const title = `Auditoria de fretes, ${periodText(question.MesDe, question.MesAte)}`
     await noteRead(ctx, session, caller, `Baixou a planilha ${title} (${about}).`)
     return { content, fileName: `${title.replaceAll('/', '-')}.xlsx` }
   }),
@@ -47,10 +47,10 @@ export const freightRoutes = [
   }),
 ]
 
-type Query = RouteInput<typeof downloadFreight>['query']
-
-async function questionOf(ctx: WithDatabase, workspaceId: number, query: Query): Promise<Question> {
-  const { MesDe, MesAte, IdEmpresa, CampoPesquisa = '', Regra, Estado } = query
-  const companyId = IdEmpresa ? await getCompanyId(ctx, workspaceId, IdEmpresa) : undefined
-  return { from: MesDe, to: MesAte, companyId, carrier: CampoPesquisa, code: Regra, state: Estado }
+async function questionOf(
+  ctx: WithDatabase,
+  workspaceId: number,
+  { IdEmpresa, ...query }: RouteInput<typeof downloadFreight>['query'],
+): Promise<Question> {
+  return { ...query, companyId: IdEmpresa ? await getCompanyId(ctx, workspaceId, IdEmpresa) : undefined }
 }

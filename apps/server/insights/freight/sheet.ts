@@ -20,11 +20,11 @@ export async function makeSheet(
     ...(await sumFindings(ctx, workspaceId, question)),
     waiting: await countWaiting(ctx, workspaceId),
   }))
-  const { valorTotal } = question.code ? somas.find(({ regra }) => regra === question.code)! : total
-  const only = question.code === undefined ? '' : `, ${freightNames[question.code]}`
+  const { valorTotal } = question.Regra ? somas.find(({ regra }) => regra === question.Regra)! : total
+  const only = question.Regra === undefined ? '' : `, ${freightNames[question.Regra]}`
   const lines = [
-    `Auditoria de fretes${question.state === 'certos' ? ': aceitas' : ''}`,
-    `${about}, ${periodText(question)}${only}${question.carrier === '' ? '' : `, com “${question.carrier}”`}`,
+    `Auditoria de fretes${question.Estado === 'certos' ? ': aceitas' : ''}`,
+    `${about}, ${periodText(question.MesDe, question.MesAte)}${only}${question.CampoPesquisa ? `, com “${question.CampoPesquisa}”` : ''}`,
     `CT-e ${formatMoney(valorTotal)}, cada um uma vez. Até ${freightMax.sheet.toLocaleString('pt-BR')} linhas.`,
     ...(waiting > 0
       ? [`Ainda sem ler ou conferir: ${formatCount(waiting, 'documento', 'documentos')}. Pode haver outros achados.`]

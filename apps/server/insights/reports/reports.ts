@@ -143,7 +143,7 @@ export function titleOf({ subject, group }: { subject: ReportSubject; group: Rep
 }
 
 /** "de janeiro a março de 2026" in short: "01/2026 a 03/2026". */
-export function periodText({ from, to }: Pick<Question, 'from' | 'to'>): string {
+export function periodText(from: string, to: string): string {
   const written = (month: string) => `${month.slice(5)}/${month.slice(0, 4)}`
   return from === to ? written(from) : `${written(from)} a ${written(to)}`
 }

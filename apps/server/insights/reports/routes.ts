@@ -25,7 +25,7 @@ export const reportRoutes = [
     const question = await questionOf(ctx, workspaceId, query)
     const about = await aboutOf(ctx, workspaceId, question.companyId)
     const content = await makeSheet(ctx, workspaceId, question, about)
-    const title = `${titleOf(question)}, ${periodText(question)}`
+    const title = `${titleOf(question)}, ${periodText(question.from, question.to)}`
     await noteRead(ctx, session, caller, `Baixou a planilha do relatório ${title} (${about}).`)
     return { content, fileName: `${title.replaceAll('/', '-')}.xlsx` }
   }),

@@ -21,7 +21,7 @@ export async function makeSheet(
   const isProduct = group === 'produto'
   const lines = [
     titleOf(question),
-    `${about}, ${periodText(question)}${text === '' ? '' : `, com “${text}”`}`,
+    `${about}, ${periodText(question.from, question.to)}${text === '' ? '' : `, com “${text}”`}`,
     `Total ${formatMoney(total.valor)}${total.documentos === null ? '' : `, ${formatInteger(total.documentos)} documentos`}. IBS e CBS de 2026 são informativos.`,
     `Feita em ${formatBrasiliaMoment(at)}`,
   ]
