@@ -4,7 +4,7 @@ import path from 'node:path'
 
 // Ceilings, so that the house stays small enough for a stranger. A commit that raises one says why.
 const ceilings: Record<string, number> = {
-  'lines of server': 42_820,
+  'lines of server': 42_725,
   'lines of packages': 26_009,
   'lines of scripts': 3_775,
   'lines of web': 32_295,

@@ -7,7 +7,7 @@ import { sql } from 'kysely'
 import { recordAudit } from '../accounts/audit/audit.ts'
 import { readPlan, type WorkspacePlan } from '../accounts/plans.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
-import { asOperator, inWorkspace, readWorkspace } from '../platform/database.ts'
+import { asOperator, countRows, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { DataOf } from '../platform/http/http.ts'
 import type { Session } from '../platform/http/session.ts'
@@ -67,10 +67,8 @@ async function requireRoom({ db }: WithDatabase, workspaceId: number): Promise<v
     delete from certificate_batch where workspace_id = ${workspaceId} and ended_at is not null and id not in (
       select id from certificate_batch where workspace_id = ${workspaceId}
        order by id desc limit ${batchLimits.kept - 1})`.execute(db)
-  const { rows } = await sql<{ n: number }>`
-    select count(*)::int as n from certificate_batch where workspace_id = ${workspaceId}
-     and ended_at is null`.execute(db)
-  if (rows[0]!.n >= batchLimits.open)
+  const open = sql`from certificate_batch where workspace_id = ${workspaceId} and ended_at is null`
+  if ((await countRows(db, open)) >= batchLimits.open)
     throw new AppError(
       'too-many',
       `Já há ${batchLimits.open} lotes de certificados desta conta em andamento. Nada foi enviado: espere um deles terminar e envie de novo.`,

@@ -4,7 +4,7 @@ import { type Certificate, CertificateError, readCertificate } from '@vigia/sefa
 import { type RawBuilder, sql } from 'kysely'
 import { readPlan } from '../accounts/plans.ts'
 import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
-import { inWorkspace } from '../platform/database.ts'
+import { countRows, inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Session } from '../platform/http/session.ts'
 import { InstallationError } from '../platform/installation.ts'
@@ -71,9 +71,8 @@ export function requireSameBase(certificate: Certificate, cnpj: string): void {
 export const unpaidCertificatesMax = 1_000
 
 async function requireRoom({ db, config }: WithConfig, workspaceId: number): Promise<void> {
-  const { rows } = await sql<{ n: number }>`
-    select count(*)::int as n from certificate where workspace_id = ${workspaceId}`.execute(db)
-  if (rows[0]!.n < unpaidCertificatesMax || (await readPlan({ db, config }, workspaceId)).situation === 'active') return
+  const n = await countRows(db, sql`from certificate where workspace_id = ${workspaceId}`)
+  if (n < unpaidCertificatesMax || (await readPlan({ db, config }, workspaceId)).situation === 'active') return
   throw new AppError(
     'conflict',
     `Sem um plano ativo cabem ${formatInteger(unpaidCertificatesMax)} certificados, contando os que foram substituídos, e já há tantos. Nada foi guardado nem alterado, e os que estão aqui continuam em uso. Para enviar outros, peça um plano em “Minha conta”.`,

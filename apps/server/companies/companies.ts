@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 import { nameOfAuthor } from '../accounts/authors.ts'
 import { contactOf, howToGetPlan, readPlan, reasonOf } from '../accounts/plans.ts'
 import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
-import { enterWorkspace, readWorkspace } from '../platform/database.ts'
+import { countRows, enterWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Session } from '../platform/http/session.ts'
 import { announce } from '../platform/outbox.ts'
@@ -82,9 +82,7 @@ export async function requireRoomForCompany(ctx: WithConfig, workspaceId: number
 
 /** Number of companies in a workspace, without archived ones. `ctx.db` is a transaction inside it. */
 export async function countCompanies({ db }: WithDatabase, workspaceId: number): Promise<number> {
-  const { rows } = await sql<{ n: number }>`
-    select count(*)::int as n from company where workspace_id = ${workspaceId} and active`.execute(db)
-  return rows[0]!.n
+  return countRows(db, sql`from company where workspace_id = ${workspaceId} and active`)
 }
 
 const defaultUf = 35

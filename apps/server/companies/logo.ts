@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { PNG } from 'pngjs'
 import { readPlan } from '../accounts/plans.ts'
 import type { WithConfig, WithDatabase } from '../platform/context.ts'
-import { readWorkspace } from '../platform/database.ts'
+import { countRows, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 
 /** Logos of a workspace without an active plan. */
@@ -25,9 +25,8 @@ export async function setLogo(
   await sql`
     insert into company_logo (workspace_id, company_id, picture) values (${workspaceId}, ${companyId}, ${picture})
     on conflict (workspace_id, company_id) do update set picture = excluded.picture`.execute(db)
-  const { rows } = await sql<{ n: number }>`
-    select count(*)::int as n from company_logo where workspace_id = ${workspaceId}`.execute(db)
-  if (rows[0]!.n <= unpaidLogosMax || (await readPlan({ db, config }, workspaceId)).situation === 'active') return
+  const n = await countRows(db, sql`from company_logo where workspace_id = ${workspaceId}`)
+  if (n <= unpaidLogosMax || (await readPlan({ db, config }, workspaceId)).situation === 'active') return
   throw new AppError(
     'conflict',
     `Sem um plano ativo cabem logotipos de ${unpaidLogosMax} empresas, e já há tantos. Nada foi alterado. Para guardar outros, peça um plano em “Minha conta”.`,

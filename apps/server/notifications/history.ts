@@ -1,7 +1,7 @@
 import { listAnnouncements, readAnnouncements, unreadCountMax } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
 import type { Context } from '../platform/context.ts'
-import { inWorkspace, readWorkspace } from '../platform/database.ts'
+import { countRows, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { type DataOf, handle } from '../platform/http/http.ts'
 import type { Session } from '../platform/http/session.ts'
@@ -49,16 +49,12 @@ export async function readHistory(
              nullif(split_part(a.link, chr(10), 2), '') as "outraTela", not (${unread}) as lido from announcement a
        where a.workspace_id = ${workspaceId} and (${before}::bigint is null or a.id < ${before})
        order by a.id desc limit ${pageSize + 1}`.execute(db)
-    const counted = await sql<{ n: number }>`
-      select count(*)::int as n from (
-        select from announcement a where a.workspace_id = ${workspaceId} and ${unread} limit ${unreadCountMax}) a`.execute(
-      db,
-    )
+    const these = sql`select from announcement a where a.workspace_id = ${workspaceId} and ${unread} limit ${unreadCountMax}`
     const page = rows.slice(0, pageSize)
     return {
       items: page.map(({ id, ...row }) => ({ idAviso: ctx.ids.encode(workspaceId, id), ...row })),
       temMais: rows.length > pageSize,
-      naoLidos: counted.rows[0]!.n,
+      naoLidos: await countRows(db, sql`from (${these}) a`),
     }
   })
 }

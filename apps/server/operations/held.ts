@@ -9,7 +9,7 @@ import { findHold, hold, release } from '../events/hold.ts'
 import { readAnswerRules, sends } from '../events/rules.ts'
 import { queueDeliveries } from '../notifications/webhooks/webhooks.ts'
 import type { WithDatabase } from '../platform/context.ts'
-import { asOperator, inCapture, inWorkspace } from '../platform/database.ts'
+import { asOperator, countRows, inCapture, inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { DataOf } from '../platform/http/http.ts'
 import type { Session } from '../platform/http/session.ts'
@@ -64,12 +64,10 @@ export async function listHeld(ctx: WithDatabase): Promise<{
       companies.push({ workspaceId, companyId: id, ...company, ...counts })
     }
   }
-  const counts = await asOperator(ctx, async ({ db }) => {
-    const count = (table: string) =>
-      sql<{ n: number }>`
-      select count(*)::int as n from ${sql.table(table)} where ${isHeldBack}`.execute(db)
-    return { mails: (await count('mail')).rows[0]!.n, deliveries: (await count('webhook_delivery')).rows[0]!.n }
-  })
+  const counts = await asOperator(ctx, async ({ db }) => ({
+    mails: await countRows(db, sql`from mail where ${isHeldBack}`),
+    deliveries: await countRows(db, sql`from webhook_delivery where ${isHeldBack}`),
+  }))
   return { ...held, companies, rules, ...counts }
 }
 

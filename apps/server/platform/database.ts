@@ -163,6 +163,12 @@ function addressOf(url: string, role: DatabaseRole): string {
   return address.href
 }
 
+/** How many rows there are; `from`: their tables and conditions. */
+export async function countRows(db: Database, from: RawBuilder<unknown>): Promise<number> {
+  const { rows } = await sql<{ n: number }>`select count(*)::int as n ${from}`.execute(db)
+  return rows[0]!.n
+}
+
 /** A time as JSON writes a `Date`. */
 export const jsonTime = (time: RawBuilder<unknown>): RawBuilder<string> =>
   sql<string>`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`

@@ -8,7 +8,7 @@ import { nameOfAuthor } from '../../accounts/authors.ts'
 import { findRecipient } from '../../accounts/email-proof.ts'
 import { listToken, tokenHash, unlistTokens } from '../../accounts/tokens.ts'
 import type { WithConfig, WithDatabase } from '../../platform/context.ts'
-import { inWorkspace, readWorkspace } from '../../platform/database.ts'
+import { countRows, inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { DataOf } from '../../platform/http/http.ts'
 import { type Keys, keyStart } from '../../platform/http/keys.ts'
@@ -55,10 +55,8 @@ export async function addKey(
   const granted = allScopes.filter((scope) => permissoes.includes(scope))
   return inWorkspace({ db }, workspaceId, async ({ db }) => {
     await lockKeys({ db }, workspaceId)
-    const { rows } = await sql<{ n: number }>`
-      select count(*)::int as n from api_key where workspace_id = ${workspaceId} and token_hash is not null`.execute(db)
-    const { n } = rows[0]!
-    if (n >= keysMax)
+    const kept = sql`from api_key where workspace_id = ${workspaceId} and token_hash is not null`
+    if ((await countRows(db, kept)) >= keysMax)
       throw new AppError(
         'conflict',
         `Já há ${keysMax} chaves de API. Esta não foi criada; apague uma que não usa mais e tente de novo.`,

@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 import { recordAudit } from '../../accounts/audit/audit.ts'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
-import { companiesShown, inWorkspace, jsonTime, readWorkspace } from '../../platform/database.ts'
+import { companiesShown, countRows, inWorkspace, jsonTime, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import { requireRecentProof } from '../../platform/http/proof.ts'
 import { isAdministrator, type Session } from '../../platform/http/session.ts'
@@ -80,10 +80,8 @@ export async function prepareExport(
 
 async function requireTurn(db: Context['db'], workspaceId: number): Promise<void> {
   await makeRoom({ db }, workspaceId, 1)
-  const { rows } = await sql<{ n: number }>`
-    select count(*)::int as n from document_export
-     where workspace_id = ${workspaceId} and state = 'waiting' and not ${isLeaving}`.execute(db)
-  if (rows[0]!.n >= waitingMax)
+  const waiting = sql`from document_export where workspace_id = ${workspaceId} and state = 'waiting' and not ${isLeaving}`
+  if ((await countRows(db, waiting)) >= waitingMax)
     throw new AppError(
       'too-many',
       'Já há dez exportações e impressões desta conta na fila. Seus documentos estão seguros: espere uma delas ficar pronta e peça de novo.',

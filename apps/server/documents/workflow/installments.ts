@@ -15,7 +15,7 @@ import { nameOfAuthor } from '../../accounts/authors.ts'
 import { getCompanyId } from '../../companies/companies.ts'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
-import { inWorkspace, jsonTime, readWorkspace } from '../../platform/database.ts'
+import { countRows, inWorkspace, jsonTime, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import { handle } from '../../platform/http/http.ts'
 import type { Session } from '../../platform/http/session.ts'
@@ -124,9 +124,7 @@ function beginOf(from: string | undefined, to: string | undefined): string {
 
 /** How many parcels are overdue of those that are told where nobody says from when; `ctx.db` is inside the workspace. */
 export async function countOverdue(ctx: WithDatabase, workspaceId: number): Promise<number> {
-  const these = await found(ctx, workspaceId, { Situacao: 'vencidas', VencimentoDe: dueSince() })
-  const { rows } = await sql<{ n: number }>`select count(*)::int as n ${these}`.execute(ctx.db)
-  return rows[0]!.n
+  return countRows(ctx.db, await found(ctx, workspaceId, { Situacao: 'vencidas', VencimentoDe: dueSince() }))
 }
 
 /** The first due date of what is told where nobody says from when. */

@@ -18,7 +18,7 @@ import { readHiding, shownConditions } from '../../companies/switches.ts'
 import { judgeAgain, setDerived } from '../../documents/derived.ts'
 import { lockDocuments, recordsOf, taxBase } from '../../documents/store.ts'
 import type { Context, Database, WithDatabase } from '../../platform/context.ts'
-import { companiesShown, jsonTime } from '../../platform/database.ts'
+import { companiesShown, countRows, jsonTime } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 
 const pageSize = 50
@@ -136,8 +136,7 @@ export async function listAlerts(
     ...shown,
   ]
   const found = sql`from alert a ${besideDocument(shown)} where ${sql.join(conditions, sql` and `)}`
-  const { rows: counted } = await sql<{ n: number }>`
-    select count(*)::int as n from (select ${found} limit ${countMax}) x`.execute(db)
+  const total = await countRows(db, sql`from (select ${found} limit ${countMax}) x`)
   const after = depoisDe === undefined ? null : placeOf(ctx, workspaceId, depoisDe)
   const rows = await readRows(
     db,
@@ -150,7 +149,7 @@ export async function listAlerts(
   return {
     items: await toAlerts(ctx, workspaceId, page),
     proximo: rows.length > pageSize && last ? `${last.place}.${ctx.ids.encode(workspaceId, last.id)}` : null,
-    totalDeItens: counted[0]!.n,
+    totalDeItens: total,
   }
 }
 

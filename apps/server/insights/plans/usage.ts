@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { findWorkspaceOf, readPlan, standing, type WorkspacePlan } from '../../accounts/plans.ts'
 import { countCompanies } from '../../companies/companies.ts'
 import type { WithConfig, WithDatabase } from '../../platform/context.ts'
-import { asOperator, readWorkspace } from '../../platform/database.ts'
+import { asOperator, countRows, readWorkspace } from '../../platform/database.ts'
 import type { DataOf } from '../../platform/http/http.ts'
 
 const month = sql`date_trunc('month', now() at time zone 'America/Sao_Paulo')`
@@ -15,11 +15,11 @@ export async function countArrivals(
   workspaceId: number,
   max: number | null = null,
 ): Promise<number> {
-  const { rows } = await sql<{ n: number }>`
-    select count(*)::int as n
-      from (select from document where workspace_id = ${workspaceId} and created_at >= ${month} at time zone 'America/Sao_Paulo'
-             limit ${max}::bigint) d`.execute(db)
-  return rows[0]!.n
+  const since = sql`${month} at time zone 'America/Sao_Paulo'`
+  return countRows(
+    db,
+    sql`from (select from document where workspace_id = ${workspaceId} and created_at >= ${since} limit ${max}::bigint) d`,
+  )
 }
 
 export async function thisMonth({ db }: WithDatabase): Promise<string> {

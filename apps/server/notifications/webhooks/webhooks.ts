@@ -10,7 +10,7 @@ import { recordAudit } from '../../accounts/audit/audit.ts'
 import { findRecipient } from '../../accounts/email-proof.ts'
 import { findCompanyIds } from '../../companies/chosen-companies.ts'
 import type { Context, WithConfig, WithDatabase } from '../../platform/context.ts'
-import { inWorkspace, readWorkspace } from '../../platform/database.ts'
+import { countRows, inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { DataOf } from '../../platform/http/http.ts'
 import type { Session } from '../../platform/http/session.ts'
@@ -60,9 +60,7 @@ export async function addWebhook(
   const url = addressOf(ctx, endereco)
   const secret = newSecret()
   return inWorkspace(ctx, workspaceId, async ({ db }) => {
-    const { rows: counts } = await sql<{ n: number }>`
-      select count(*)::int as n from webhook where workspace_id = ${workspaceId}`.execute(db)
-    if (counts[0]!.n >= webhooksMax)
+    if ((await countRows(db, sql`from webhook where workspace_id = ${workspaceId}`)) >= webhooksMax)
       throw new AppError(
         'conflict',
         `Já há ${webhooksMax} webhooks. Este não foi criado; apague um que não usa mais e tente de novo.`,
