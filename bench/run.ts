@@ -16,6 +16,7 @@ const programs: Record<string, string[]> = {
   capture: ['./capture.ts'],
   print: ['../packages/print/print.bench.ts'],
   alerts: ['../packages/checks/alerts/alerts.bench.ts'],
+  night: ['../apps/server/insights/alerts/night.bench.ts'],
   list: ['../apps/server/documents/list/list.bench.ts', '../apps/server/insights/reports/reports.bench.ts'],
   hub: ['./hub.ts'],
   web: ['./web.ts'],

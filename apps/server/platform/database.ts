@@ -124,7 +124,7 @@ export async function executePrepared<T>(db: Database, statement: RawBuilder<T>)
 
 /** Keeps the plans of prepared statements, and of foreign keys, in the transaction `db`. None reads a whole table: the plan would stay while the table grows. */
 export async function keepPlans({ db }: WithDatabase): Promise<void> {
-  await sql`set local plan_cache_mode = auto`.execute(db)
+  await sql`set local plan_cache_mode = auto; set local enable_seqscan = off`.execute(db)
 }
 
 // To compile a statement takes longer than to carry it out: all of ours are short.
