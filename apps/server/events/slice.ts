@@ -14,6 +14,7 @@ import { manifestationRoutes } from './routes.ts'
 import { startEventWorker } from './send.ts'
 import { reviewSuggestions } from './suggestions.ts'
 
+// With routes and the worker of lower floors that call events: imports go downwards only.
 export const events = slice({
   routes: [
     ...companyRoutes(countRefusedCiencias),
