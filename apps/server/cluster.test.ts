@@ -62,7 +62,7 @@ const manyServers: readonly { like: RegExp; why: string }[] = [
     why: 'the authority blocks a CNPJ, which several workspaces may have',
   },
   {
-    like: /^select count\(\*\)::int as n from "webhook_delivery" where state = 'waiting' and |^select company_id as "companyId", count\(\*\) filter [^;]* from outgoing_event where state in \('waiting', 'sending'\) group by 1$|^update webhook_delivery set state = 'failed', problem = \$1 where state = 'waiting' and |^update outgoing_event set state = 'sending', [^;]{0,80} where state = 'waiting'$|^select "id" from "outgoing_event" where "state" in \(\$1, \$2\) limit \$3$/,
+    like: /^select count\(\*\)::int as n from webhook_delivery where state = 'waiting' and |^select company_id as "companyId", count\(\*\) filter [^;]* from outgoing_event where state in \('waiting', 'sending'\) group by 1$|^update webhook_delivery set state = 'failed', problem = \$1 where state = 'waiting' and |^update outgoing_event set state = 'sending', [^;]{0,80} where state = 'waiting'$|^select "id" from "outgoing_event" where "state" in \(\$1, \$2\) limit \$3$/,
     why: 'what waits for a release, of all workspaces',
   },
   { like: /o\.workspace_id <> \$/, why: 'what other workspaces are about to send about the same note' },

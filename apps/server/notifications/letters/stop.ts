@@ -12,10 +12,11 @@ const purpose = 'letters'
 
 /** The secret of a link that ends letters. No row is kept of it: it is sealed, and holds as long as the key of the installation does. */
 export function writeStop({ vault }: Pick<Context, 'vault'>, { workspaceId, accountId, about }: Stop): string {
-  return sealLink(vault, { workspaceId, accountId, about } satisfies Stop, purpose)
+  return sealLink(vault, [workspaceId, accountId, about], purpose)
 }
 
 /** Reads the secret of a link; null: we did not write it. */
 export function readStop({ vault }: Pick<Context, 'vault'>, secret: string): Stop | null {
-  return openLink(vault, secret, purpose)
+  const [workspaceId, accountId, about] = openLink<[number, number, Stop['about']]>(vault, secret, purpose) ?? []
+  return workspaceId && accountId && about ? { workspaceId, accountId, about } : null
 }

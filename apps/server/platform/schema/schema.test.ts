@@ -100,7 +100,7 @@ test('no query joins a table of a workspace with one that belongs to no workspac
     if (/\.(test|testing|bench)\.ts$|(^|\/)testing\.ts$/.test(file)) continue
     const source = await readFile(new URL(`../../${file}`, import.meta.url), 'utf8')
     // From one execution to the next, or to the end of the declaration, is one query.
-    for (const query of source.split(/\.execute|\.query<|^\}|^(?=const |export |function |async )/m)) {
+    for (const query of source.split(/\.execute|\.query<|countRows\(|^\}|^(?=const |export |function |async )/m)) {
       const names = [
         ...query.matchAll(/\b(?:from|join|into|update)\s+([a-z_]+)\b|(?:selectFrom|Join|into)\(\s*'([a-z_]+)/gi),
       ].map(([, inSql, built]) => inSql ?? built ?? '')
