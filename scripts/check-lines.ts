@@ -8,7 +8,7 @@ const ceilings: Record<string, number> = {
   'lines of packages': 26_009,
   'lines of scripts': 3_775,
   'lines of web': 32_295,
-  'lines of tests and benches': 72_455,
+  'lines of tests and benches': 72_464,
   settings: 37,
   decisions: 53,
 }

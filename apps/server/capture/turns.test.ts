@@ -100,6 +100,14 @@ const addGap = (line: Pick<CaptureLine, 'id'>, from: bigint, to: bigint, lost = 
 
 const inTransaction = <T>(work: (ctx: TestContext) => Promise<T>) => inCapture(ctx, work)
 
+// Each NF-e line was answered before and is due, in the order of their creation.
+const makeDue = () =>
+  inCapture(ctx, async ({ db }) => {
+    await sql`update capture_line set last_success_at = now(), next_at = now() - interval '1 minute' + id * interval '1 ms'
+               where next_at is not null and service = 0`.execute(db)
+    await sql`update capture_line set next_at = null where service = 2`.execute(db)
+  })
+
 describe('many companies and two processes', () => {
   test('hold eight lines at once in total, not in each process', async () => {
     for (let index = 0; index < 8; index++) await newCompany(ctx, { cnpj: cnpjOf(index) })
@@ -134,17 +142,18 @@ describe('many companies and two processes', () => {
   })
 
   test('are served by workspace: who has many companies due waits with each for those that have one', async () => {
+    // Turns begin after the workspace that this process served last.
+    await newCompany(ctx)
+    await makeDue()
+    await claimLine(ctx)
+    await retireLines(ctx)
     const { workspaceId } = await newCompany(ctx, { cnpj: cnpjOf(0) })
     for (let index = 1; index < 4; index++) await newCompany(ctx, { cnpj: cnpjOf(index), workspaceId })
     await newCompany(ctx, { cnpj: cnpjOf(90) })
     // One that both have has its turn with the smaller one.
     await newCompany(ctx, { cnpj: cnpjOf(91), workspaceId })
     await newCompany(ctx, { cnpj: cnpjOf(91) })
-    await inCapture(ctx, ({ db }) =>
-      sql`update capture_line set last_success_at = now(), next_at = now() - interval '1 minute' + id * interval '1 ms'
-           where next_at is not null and service = 0`.execute(db),
-    )
-    await inCapture(ctx, ({ db }) => sql`update capture_line set next_at = null where service = 2`.execute(db))
+    await makeDue()
     const order = []
     for (let line = await claimLine(ctx); line; line = await claimLine(ctx)) order.push(line.cnpj)
     expect(order).toEqual([0, 90, 91, 1, 2, 3].map(cnpjOf))
