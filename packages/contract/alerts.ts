@@ -8,6 +8,9 @@ import { route } from './route.ts'
 export const alertBands = ['informativo', 'medio', 'alto', 'critico'] as const
 export type AlertBand = (typeof alertBands)[number]
 
+/** The severities in words. */
+export const bandNames = { informativo: 'informativo', medio: 'médio', alto: 'alto', critico: 'crítico' } as const
+
 /** States of an alert: `nova`, `em-analise` and `confirmada` are open. */
 export const alertStates = ['nova', 'em-analise', 'conhecida', 'confirmada'] as const
 export type AlertState = (typeof alertStates)[number]

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { alertBands } from './alerts.ts'
 import { flag, LocalDay } from './fields.ts'
 import { route } from './route.ts'
 
@@ -57,6 +58,7 @@ export const Installment = z.object({
   vencimento: z.string().nullable().describe('aaaa-MM-dd; null: a nota não diz quando a parcela vence.'),
   valor: z.number(),
   vencida: z.boolean().describe('Ninguém a marcou como paga, e o vencimento passou.'),
+  alerta: z.enum(alertBands).nullable().describe('A faixa do alerta aberto da nota; null: nenhum.'),
   /** Set by a person, without knowledge of a payment; `quem` null: the account was deleted. */
   marcadaComoPaga: z.object({ quando: z.string(), quem: z.string().nullable() }).nullable(),
 })

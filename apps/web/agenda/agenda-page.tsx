@@ -1,5 +1,5 @@
 import { agendaDays, listDue } from '@vigia/contract/agenda'
-import { AlarmClock, BadgeCheck, ChevronRight, type LucideIcon, PauseCircle } from 'lucide-react'
+import { AlarmClock, BadgeAlert, ChevronRight, type LucideIcon, PauseCircle } from 'lucide-react'
 import { Link } from 'react-router'
 import { useCompanies } from '../lib/companies.ts'
 import { useScreenQuery } from '../lib/query.ts'
@@ -64,7 +64,7 @@ function Days({ days, now, whole }: { days: readonly AgendaDay[]; now: Date; who
 
 const icons: Record<AgendaEntry['kind'], LucideIcon> = {
   answer: AlarmClock,
-  certificate: BadgeCheck,
+  certificate: BadgeAlert,
   capture: PauseCircle,
 }
 

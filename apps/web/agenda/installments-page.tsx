@@ -1,3 +1,4 @@
+import { bandNames } from '@vigia/contract/alerts'
 import {
   downloadInstallments,
   type Installment,
@@ -567,6 +568,7 @@ function Parcel({ parcel, marking }: { parcel: Installment; marking: Marking }) 
   const { idParcela, idDFe, chave, numero, emitente, cnpjCpfEmitente, idEmpresa, empresa, vencimento, valor, vencida } =
     parcel
   const mark = parcel.marcadaComoPaga
+  const grave = !mark && (parcel.alerta === 'critico' || parcel.alerta === 'alto')
   const name = `parcela ${parcel.parcela} da nota ${numero.toLocaleString('pt-BR')} de ${emitente}`
   return (
     <li className="flex flex-wrap items-center gap-x-3 gap-y-1 py-1.5">
@@ -597,6 +599,11 @@ function Parcel({ parcel, marking }: { parcel: Installment; marking: Marking }) 
           </span>
         )}
       </span>
+      {grave && (
+        <Link to={`/alertas?documento=${idDFe}`} className="text-error underline underline-offset-3">
+          Alerta {bandNames[parcel.alerta!]}: confira antes de pagar
+        </Link>
+      )}
       {vencida && <Badge tone="red">Vencida</Badge>}
       <span className="ml-auto font-semibold tabular-nums">{formatMoney(valor)}</span>
       {marking.may && (

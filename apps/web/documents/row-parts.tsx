@@ -1,3 +1,4 @@
+import { type AlertBand, bandNames } from '@vigia/contract/alerts'
 import type { DocumentRow } from '@vigia/contract/documents'
 import { formatCount } from '@vigia/contract/text'
 import { clsx } from 'clsx'
@@ -39,12 +40,7 @@ export interface RowProps {
 }
 
 /** An open alert, in words. */
-export const alertWords: Record<NonNullable<DocumentRow['alerta']>, string> = {
-  critico: 'Alerta crítico',
-  alto: 'Alerta alto',
-  medio: 'Alerta médio',
-  informativo: 'Alerta informativo',
-}
+export const alertWords = (band: AlertBand) => `Alerta ${bandNames[band]}`
 
 /** Marks of a document: alert, failed check, later changes, checked, booked, remarks and others. */
 export function RowMarks({ row }: { row: DocumentRow }) {
@@ -60,7 +56,7 @@ export function RowMarks({ row }: { row: DocumentRow }) {
         <RowMark
           icon={TriangleAlert}
           className={alerta === 'critico' ? 'text-error' : alerta === 'alto' ? 'text-warning' : 'text-muted'}
-          words={alertWords[alerta]}
+          words={alertWords(alerta)}
         />
       )}
       {aguardaSegunda && (

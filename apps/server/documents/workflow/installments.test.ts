@@ -69,12 +69,13 @@ async function newOffice() {
 }
 
 test('parcels of notes that stand are listed by day, overdue ones apart, in sums by period and by supplier', async () => {
-  const { who, due, publicId } = await newOffice()
+  const { workspaceId, who, due, publicId } = await newOffice()
   await due(1, 1, -40, 10_001)
   await due(1, 2, 0, 20_000)
   await due(2, 1, -1, 5_000)
   await due(2, 2, 40, 70_000)
   await due(3, 1, 0, 99_900, false)
+  await inWorkspace(ctx, workspaceId, ({ db }) => sql`update document set alert_band = 3 where number = 2`.execute(db))
   const { items } = await run(listInstallments, who)
   expect(items.map((one) => [one.numero, one.parcela, one.vencimento, one.valor, one.vencida])).toEqual([
     [1, '001', dayOf(-40), 100.01, true],
@@ -83,6 +84,7 @@ test('parcels of notes that stand are listed by day, overdue ones apart, in sums
     [2, '002', dayOf(40), 700, false],
   ])
   expect(items[1]).toMatchObject({ emitente: 'PAPELARIA FILIAL', cnpjCpfEmitente: '11222333000262', empresa: 'SOL' })
+  expect(items.map(({ alerta }) => alerta)).toEqual([null, 'critico', null, 'critico'])
   const months = await run(sumInstallments, who, { Por: 'mes' })
   expect(months.total).toEqual({ totalDeItens: 4, valorTotal: 1050.01 })
   expect(months.vencidas).toEqual({ totalDeItens: 2, valorTotal: 150.01 })

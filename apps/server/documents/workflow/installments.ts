@@ -1,3 +1,4 @@
+import { alertBands, bandNames } from '@vigia/contract/alerts'
 import {
   downloadInstallments,
   type Installment,
@@ -215,7 +216,7 @@ async function readRows(
        order by ${at} ${direction}, i.document_id ${direction}, i.place ${direction} limit ${limit})
     select i.document_id, i.place, i.at::text as at, d.chave, d.number::float8 as numero, i.number as parcela, s.name as emitente, i.issuer as "cnpjCpfEmitente",
            c.public_id as "idEmpresa", c.name as empresa, c.cnpj as "companyCnpj", nullif(i.due_on, ${never})::text as vencimento, i.amount::float8 / 100 as valor,
-           ${isOverdue()} as vencida,
+           ${isOverdue()} as vencida, (${alertBands}::text[])[d.alert_band + 1] as alerta,
            case when i.paid_at is not null then json_build_object('quando', ${jsonTime(sql`i.paid_at`)},
              'quem', case when i.paid_by is not null then ${nameOfAuthor(workspaceId, 'i.paid_by')} end) end as "marcadaComoPaga"
       from page i
@@ -413,6 +414,7 @@ const columns: readonly SpreadsheetColumn<Row>[] = [
     if (vencida) return 'Vencida, em aberto'
     return vencimento === null ? 'Sem vencimento' : 'A vencer'
   }),
+  column('Alerta', 12, ({ alerta }) => (alerta ? bandNames[alerta] : '')),
   column('Chave', 46, ({ chave }) => chave),
 ]
 const someone = 'alguém que não tem mais conta'

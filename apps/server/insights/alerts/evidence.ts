@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
-import type { Alert } from '@vigia/contract/alerts'
+import { type Alert, bandNames } from '@vigia/contract/alerts'
 import { formatBrasiliaMoment, formatMoney } from '@vigia/contract/text'
 import { familyOf } from '@vigia/dfe/families/lookup'
 import { sql } from 'kysely'
@@ -16,7 +16,7 @@ import type { Context, WithDatabase } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Caller, Session } from '../../platform/http/session.ts'
-import { bandNames, findAlert } from './list.ts'
+import { findAlert } from './list.ts'
 
 // Why a document looks wrong, as files that can be handed on: what the person sees on the screen, and the bytes behind it.
 

@@ -94,13 +94,6 @@ export async function showIssuers(db: Database, workspaceId: number, ids: readon
        and s.suspect <> r.suspect`.execute(db)
 }
 
-export const bandNames: Record<AlertBand, string> = {
-  informativo: 'informativo',
-  medio: 'médio',
-  alto: 'alto',
-  critico: 'crítico',
-}
-
 /** Counts of each band. */
 export function byBand(rows: readonly { band: number | null; n: number }[]): Record<AlertBand, number> {
   const count = (band: AlertBand) => rows.find((row) => row.band === alertBands.indexOf(band))?.n ?? 0

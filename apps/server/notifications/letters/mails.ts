@@ -1,4 +1,4 @@
-import type { Alert } from '@vigia/contract/alerts'
+import { type Alert, bandNames } from '@vigia/contract/alerts'
 import { dueDocuments } from '@vigia/contract/pending'
 import { groupName, type Report } from '@vigia/contract/reports'
 import {
@@ -16,7 +16,6 @@ import type { z } from 'zod'
 import { listCompanies } from '../../companies/companies.ts'
 import { countWaiting } from '../../documents/unread.ts'
 import { dueWords, readDue } from '../../documents/workflow/agenda.ts'
-import { bandNames } from '../../insights/alerts/list.ts'
 import { readNews } from '../../insights/alerts/news.ts'
 import { readReport, titleOf } from '../../insights/reports/reports.ts'
 import type { Context } from '../../platform/context.ts'

@@ -13,7 +13,7 @@ export function PanelAlert({ row: { idDfe, alerta } }: { row: DocumentRow }) {
   return (
     <Notice
       tone={alerta === 'critico' ? 'error' : alerta === 'alto' ? 'warning' : 'info'}
-      title={alertWords[alerta]}
+      title={alertWords(alerta)}
       action={
         <Link to={`/alertas?documento=${idDfe}`} className={buttonClass({ variant: 'outline', size: 'sm' })}>
           Ver alerta
