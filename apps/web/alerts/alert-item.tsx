@@ -1,6 +1,7 @@
 import { type Alert, downloadEvidence, type getAlert, setAlertState } from '@vigia/contract/alerts'
 import type { RouteData } from '@vigia/contract/route'
 import { formatCount, formatDate, formatInstantDate, formatMoney, formatTime } from '@vigia/contract/text'
+import { desconhecimento, nfe } from '@vigia/dfe/families/nfe'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { documentAddress } from '../lib/addresses.ts'
@@ -21,8 +22,11 @@ interface AlertItemProps {
   /** Earlier evaluations, newest first. */
   earlier?: RouteData<typeof getAlert>['anteriores']
   onKnown: (alert: Alert) => void
-  onCompare: (alert: Alert, others: Alert['motivos'][number]['comparados']) => void
+  onCompare: (alert: Alert, reason: Alert['motivos'][number]) => void
 }
+
+// Rules that find an issuer whom the company does not know.
+const aboutStrangers = ['S01', 'S13', 'S17', 'S46']
 
 const someone = 'alguém que não tem mais conta'
 const moment = (instant: string) => `${formatInstantDate(instant)} às ${formatTime(instant)}`
@@ -55,7 +59,7 @@ export function AlertItem({ alert, earlier = [], onKnown, onCompare }: AlertItem
               {reason.emAprendizado && <span className="text-muted text-sm"> · em aprendizado</span>}
             </span>
             {reason.comparados.length > 0 && (
-              <Button variant="ghost" size="sm" onClick={() => onCompare(alert, reason.comparados)}>
+              <Button variant="ghost" size="sm" onClick={() => onCompare(alert, reason)}>
                 Comparar com {formatCount(reason.comparados.length, 'documento', 'documentos')}
               </Button>
             )}
@@ -108,6 +112,7 @@ function Decisions({ alert, onKnown }: Pick<AlertItemProps, 'alert' | 'onKnown'>
       Abrir documento
     </Link>
   )
+  const isStranger = alert.motivos.some(({ regra }) => aboutStrangers.includes(regra))
   if (!may)
     return (
       <div className="mt-3 flex flex-wrap gap-2">
@@ -118,6 +123,11 @@ function Decisions({ alert, onKnown }: Pick<AlertItemProps, 'alert' | 'onKnown'>
   return (
     <div className="mt-3 flex flex-wrap gap-2">
       {open}
+      {isStranger && alert.tipoDFe === nfe.code && estado !== 'conhecida' && (
+        <Link to={documentAddress(alert, desconhecimento)} className={buttonClass({ variant: 'outline', size: 'sm' })}>
+          Não reconheço
+        </Link>
+      )}
       <Changes by={setAlertState} noted={false}>
         {estado === 'nova' && (
           <Button

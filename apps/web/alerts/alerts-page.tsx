@@ -61,21 +61,21 @@ export function AlertsPage() {
       )}
       {work?.does === 'known' && <KnownDialog alert={work.alert} onClose={() => setWork(null)} />}
       {work?.does === 'compare' && (
-        <CompareDialog alert={work.alert} others={work.others} onClose={() => setWork(null)} />
+        <CompareDialog alert={work.alert} reason={work.reason} onClose={() => setWork(null)} />
       )}
     </Page>
   )
 }
 
 type Reason = Alert['motivos'][number]
-type Work = { does: 'known'; alert: Alert } | { does: 'compare'; alert: Alert; others: Reason['comparados'] }
+type Work = { does: 'known'; alert: Alert } | { does: 'compare'; alert: Alert; reason: Reason }
 
-const compareWith = (set: (work: Work) => void) => (alert: Alert, others: Reason['comparados']) =>
-  set({ does: 'compare', alert, others })
+const compareWith = (set: (work: Work) => void) => (alert: Alert, reason: Reason) =>
+  set({ does: 'compare', alert, reason })
 
 interface AlertHandlers {
   onKnown: (alert: Alert) => void
-  onCompare: (alert: Alert, others: Reason['comparados']) => void
+  onCompare: (alert: Alert, reason: Reason) => void
 }
 
 // Without this notice an empty list would look as if all documents were judged.
@@ -298,7 +298,7 @@ function SingleAlert({ id, ...handlers }: { id: string } & AlertHandlers) {
       {query.data && opened && opened.comparados.length > 0 && (
         <CompareDialog
           alert={query.data}
-          others={opened.comparados}
+          reason={opened}
           onClose={() => setParams({ documento: id }, { replace: true })}
         />
       )}

@@ -6,24 +6,26 @@ import { useState } from 'react'
 import { Link } from 'react-router'
 import { documentAddress } from '../lib/addresses.ts'
 import { useScreenQuery } from '../lib/query.ts'
+import { Badge } from '../ui/badge.tsx'
 import { Checkbox } from '../ui/form/checkbox.tsx'
 import { Field } from '../ui/form/field.tsx'
 import { Select } from '../ui/form/select.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Dialog } from '../ui/overlay/dialog.tsx'
 import { compare, type Part } from './compare.ts'
-import { nameOf } from './words.ts'
+import { bands, nameOf } from './words.ts'
 
-type Compared = Alert['motivos'][number]['comparados'][number]
+type Reason = Alert['motivos'][number]
+type Compared = Reason['comparados'][number]
 
 interface CompareDialogProps {
   alert: Alert
-  others: readonly Compared[]
+  reason: Reason
   onClose: () => void
 }
 
-/** A document beside another one that a rule compared it with. */
-export function CompareDialog({ alert, others, onClose }: CompareDialogProps) {
+/** A document beside another one that a rule compared it with, and why. */
+export function CompareDialog({ alert, reason: { frase, comparados: others }, onClose }: CompareDialogProps) {
   const [at, setAt] = useState(
     Math.max(
       0,
@@ -35,6 +37,7 @@ export function CompareDialog({ alert, others, onClose }: CompareDialogProps) {
   return (
     <Dialog open onClose={onClose} title="Comparar documentos" className="max-w-4xl">
       <div className="grid gap-4 overflow-y-auto px-5 py-4">
+        <p className="font-semibold">{frase}</p>
         <div className="flex flex-wrap items-end justify-between gap-x-6 gap-y-2">
           <Field label={`${nameOf(alert)} de ${alert.emitente}, ao lado de`}>
             {(control) => (
@@ -102,12 +105,14 @@ function Comparison({ alert, other, parts }: Pick<SideBySideProps, 'alert' | 'ot
     <table className="w-full table-fixed text-left text-sm">
       <caption className="sr-only">Os dois documentos lado a lado</caption>
       <thead>
-        <tr className="border-line border-b [&>th]:py-2 [&>th]:pr-3 [&>th]:font-semibold">
+        <tr className="border-line border-b [&>th]:py-2 [&>th]:pr-3 [&>th]:align-bottom [&>th]:font-semibold">
           <th scope="col" className="w-1/4">
             <span className="sr-only">Campo</span>
           </th>
           {[alert, other].map((document) => (
             <th key={document.idDFe} scope="col">
+              {document === alert && <Badge tone={bands[alert.faixa].tone}>{bands[alert.faixa].label}</Badge>}
+              <span className="block break-words">{document.emitente}</span>
               <Link to={documentAddress(document)} className="text-brand underline underline-offset-3">
                 {nameOf(document)}
               </Link>

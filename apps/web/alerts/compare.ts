@@ -19,9 +19,11 @@ export interface Part {
   lines: Line[]
 }
 
-/** Compares two documents: facts by section, and items paired by code, equal codes in order. */
+/** Compares two documents: facts by section, who issued them first, and items paired by code, equal codes in order. */
 export function compare(one: Detail, other: Detail): Part[] {
-  const sections = pair(one.secoes, other.secoes, ({ titulo }) => titulo).map(([left, right]) => ({
+  const pairs = pair(one.secoes, other.secoes, ({ titulo }) => titulo)
+  const ofIssuer = pairs.findIndex(([left]) => left?.titulo === 'Emitente')
+  const sections = [...pairs.splice(ofIssuer, ofIssuer < 0 ? 0 : 1), ...pairs].map(([left, right]) => ({
     title: (left ?? right)!.titulo,
     lines: pair(left?.campos ?? [], right?.campos ?? [], ({ rotulo }) => rotulo).map(([a, b], at) =>
       lineOf(at, (a ?? b)!.rotulo, a?.valor, b?.valor),

@@ -2,7 +2,7 @@ import { type DocumentRow, type ListOrder, listDocuments, reachMax } from '@vigi
 import { formatAtMoment, formatDate, formatInteger } from '@vigia/contract/text'
 import { clsx } from 'clsx'
 import { Bookmark, BookmarkCheck, Columns3, Rows3, Rows4 } from 'lucide-react'
-import { Suspense, useDeferredValue, useMemo, useRef, useState } from 'react'
+import { Suspense, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { commonCauseOf } from '../lib/capture.ts'
 import { useCompanies } from '../lib/companies.ts'
@@ -105,6 +105,14 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
   const some = selection.ids.size > 0
   const mayAnswer = useMay('fiscal')
   const shared = useShared()
+  // A link from an alert or a freight opens the dialog of an answer.
+  const [asked, setAsked] = useState(new URLSearchParams(location.search).get('responder'))
+  const linked = kind.answers.find(({ tpEvento }) => String(tpEvento) === asked)
+  useEffect(() => {
+    if (!page || !place.opened || !linked || !mayAnswer) return
+    setAsked(null)
+    tasks.start({ does: 'answer', answer: linked, kind, ids: [place.opened] })
+  })
   // The answer that rules suggest for the listed documents.
   const suggested = kind.answers.find(({ code }) => code === suggestedBy[filters.mark])
   const filter = toFilter(filters, kind)

@@ -1,5 +1,6 @@
 import { type FreightFinding, markFreight } from '@vigia/contract/freight'
 import { formatDate, formatInstantDate, formatMoney, formatTime } from '@vigia/contract/text'
+import { desacordo } from '@vigia/dfe/families/cte'
 import { familyOf } from '@vigia/dfe/families/lookup'
 import { CircleAlert, CircleCheck } from 'lucide-react'
 import { Link } from 'react-router'
@@ -21,6 +22,7 @@ export function FindingItem({ finding }: { finding: FreightFinding }) {
   const may = useMay('fiscal')
   const action = useAction(markFreight, { onSuccess: ({ message }) => notifySuccess(message) })
   const set = (isRight: boolean) => action.mutate({ body: { idDFe: finding.idDFe, regra, certo: isRight, frase } })
+  const mayDispute = may && desacordoAte !== null && !certo
   const name = `CT-e ${numero} de ${emitente}, ${nome}`
   return (
     <li className="py-4">
@@ -47,8 +49,11 @@ export function FindingItem({ finding }: { finding: FreightFinding }) {
         </p>
       )}
       <div className="mt-3 flex flex-wrap items-center gap-2">
-        <Link to={documentAddress(finding)} className={buttonClass({ variant: 'outline', size: 'sm' })}>
-          {may && desacordoAte && !certo ? 'Registrar desacordo' : 'Abrir CT-e'}
+        <Link
+          to={documentAddress(finding, mayDispute ? desacordo : undefined)}
+          className={buttonClass({ variant: 'outline', size: 'sm' })}
+        >
+          {mayDispute ? 'Registrar desacordo' : 'Abrir CT-e'}
         </Link>
         {may && (
           <Changes by={markFreight} noted={false}>

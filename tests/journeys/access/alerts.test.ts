@@ -82,6 +82,10 @@ test('what looks wrong is looked at, handed on, known, found again in the list, 
 
   await page.getByRole('link', { name }).first().click()
   await shown(page.getByRole('dialog').getByRole('link', { name: 'Ver alerta' }))
+  await page.goto(`${page.url()}&responder=${page.url().includes('/cte') ? 610110 : 210220}`)
+  await shown(page.getByRole('dialog', { name: /^Manifestar - (Desconhecimento|Prestação em Desacordo)$/ }))
+  await page.keyboard.press('Escape')
+  await shown(page.getByRole('dialog').getByRole('link', { name: 'Ver alerta' }))
   await page.keyboard.press('Escape')
   await follow(page, '/notas-fiscais?periodo=todos')
   await page.getByLabel('Mais').selectOption({ label: 'Com alerta' })
