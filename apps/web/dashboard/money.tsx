@@ -31,7 +31,7 @@ export function Money() {
   const { data: money } = useScreenQuery(getMoney, {}, { refreshMs })
   return (
     <>
-      {money && money.aConferir.documentos > 0 && <ToCheck total={money.aConferir.valor} />}
+      {money && money.aConferir.documentos > 0 && <ToCheck {...money.aConferir} />}
       <div className="mb-9 grid grid-cols-[repeat(auto-fill,minmax(min(100%,17rem),1fr))] gap-x-10 gap-y-6 empty:hidden">
         <LastMonth />
         {money && money.transportadoras.length > 0 && <Carriers carriers={money.transportadoras} />}
@@ -41,17 +41,21 @@ export function Money() {
   )
 }
 
-function ToCheck({ total }: { total: number }) {
+function ToCheck({ valor, documentos }: MoneyData['aConferir']) {
   const { data } = useScreenQuery(listAlerts, { query: {} }, { refreshMs })
-  const alerts = data?.items.filter(({ faixa }) => faixa === 'critico' || faixa === 'alto').slice(0, shownMax)
+  const isCritical = ({ faixa }: Alert) => Number(faixa === 'critico')
+  const alerts = data?.items
+    .filter(({ faixa }) => faixa === 'critico' || faixa === 'alto')
+    .sort((a, b) => isCritical(b) - isCritical(a) || b.valor - a.valor)
+    .slice(0, shownMax)
   return (
     <section aria-labelledby="a-conferir" className="mb-9">
       <div className="flex flex-wrap items-baseline justify-between gap-x-6 pb-2">
         <h2 id="a-conferir" className="font-semibold text-xl">
-          {roundMoney.format(total)} para conferir antes de pagar
+          {roundMoney.format(valor)} para conferir antes de pagar
         </h2>
         <Link to="/alertas" className="text-brand underline underline-offset-3">
-          Todos os alertas
+          {documentos > shownMax ? `Mais ${documentos - shownMax} e outros alertas` : 'Todos os alertas'}
         </Link>
       </div>
       <ul className="ledger min-h-60 [&>li]:border-line [&>li]:border-b">
@@ -65,10 +69,10 @@ function ToCheck({ total }: { total: number }) {
 
 function AlertLine({ alert }: { alert: Alert }) {
   const { idDFe, emitente, valor, faixa, motivos } = alert
-  // A document of somebody else first: the supplier that this one looks like, the note that a freight is of.
   const comparable = motivos.filter(({ comparados }) => comparados.some(({ idDFe }) => idDFe !== null))
   const isOfAnother = (reason: Alert['motivos'][number]) => reason.comparados.some((one) => one.emitente !== emitente)
-  const comparing = comparable.find(isOfAnother) ?? comparable[0]
+  // The supplier that this one looks like, or the note that a freight is of; otherwise the heaviest reason.
+  const comparing = comparable.find(isOfAnother) ?? comparable.find((reason) => reason === motivos[0])
   return (
     <li className="flex flex-wrap items-center gap-x-4 gap-y-1 py-2">
       <span className="min-w-0 flex-1 basis-72">
