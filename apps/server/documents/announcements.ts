@@ -1,4 +1,4 @@
-import { formatCount, formatInteger } from '@vigia/contract/text'
+import { formatCount, formatInteger, formatList } from '@vigia/contract/text'
 import { families } from '@vigia/dfe/families/all'
 import { familyOf } from '@vigia/dfe/families/lookup'
 import { listScreen, named, type Writer } from '../companies/topics.ts'
@@ -48,21 +48,21 @@ const altered: Writer = {
   topic: 'documento',
   write(items) {
     const [first] = items
-    const { chave, type, number, issuer, tpEvento, confirmed } = first!.payload as Altered
+    const { chave, type, number, issuer, tpEvento, confirmed, done = ['usado'] } = first!.payload as Altered
     const whatToDo = 'Confira o que já foi pago, escriturado ou entregue.'
     const { list, name, feminine } = familyOf(type)
     if (items.length === 1 && confirmed && cancellations.includes(tpEvento))
       return {
         kind: 'alert',
         header: 'Nota confirmada foi cancelada',
-        body: `A NF-e ${number} de ${issuer}, que ${first!.company} já tinha confirmado, foi cancelada por quem a emitiu. A confirmação continua guardada. Se a operação aconteceu, fale com quem emitiu.`,
+        body: `A NF-e ${formatInteger(number)} de ${issuer}, que ${first!.company} já tinha confirmado, foi cancelada por quem a emitiu. A confirmação continua guardada. Se a operação aconteceu, fale com quem emitiu.`,
         link: listScreen(list, items, { busca: chave }),
       }
     if (items.length === 1)
       return {
         kind: 'alert',
         header: 'Documento mudou depois',
-        body: `${feminine ? 'A' : 'O'} ${name} ${number} de ${issuer}, que ${first!.company} já tinha conferido, lançado, entregue, exportado ou confirmado, recebeu: ${eventName(serviceOf(type), tpEvento)}. ${whatToDo}`,
+        body: `${feminine ? 'A' : 'O'} ${name} ${formatInteger(number)} de ${issuer}, que ${first!.company} já tinha ${formatList(confirmed ? [...done, 'confirmado'] : done)}, recebeu: ${eventName(serviceOf(type), tpEvento)}. ${whatToDo}`,
         link: listScreen(list, items, { busca: chave }),
       }
     const types = new Set(items.map(({ payload }) => (payload as Altered).type))

@@ -49,6 +49,7 @@ export function surpriseAt(play: Play, start: number) {
   const key = `surpresa ${at}`
   return {
     note: () => play.note(key, order),
+    answer: () => play.answer(key, order, at + hourMs),
     cancel: (cancelledAt: number) => play.cancel(key, order, cancelledAt),
   }
 }

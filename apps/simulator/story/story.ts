@@ -51,7 +51,8 @@ export async function openStory({ tpAmb, directory, ledger, clock, certification
     async tell() {
       const until = clock.now() - delayMs
       const steps = stepsBetween(play, began, Number(ledger.notes.get(toldNote) ?? 0), until)
-      if (!surpriseTold) steps.push({ at: now, make: async () => (await surprise.note()).bytes })
+      if (!surpriseTold)
+        steps.push({ at: now, make: async () => (await surprise.note()).bytes }, { at: now, make: surprise.answer })
       surpriseTold = true
       await publish(steps)
       remember(toldNote, until)

@@ -234,6 +234,8 @@ export interface Altered {
   tpEvento: number
   /** The company has confirmed it. */
   confirmed: boolean
+  /** What people had done with it, in words; absent: of a version that did not tell that. */
+  done?: string[]
 }
 
 async function tellAltered(
@@ -247,10 +249,13 @@ async function tellAltered(
   const { rows } = await sql<Altered>`
     select d.chave, d.type, d.number::float8 as number, s.name as issuer, a.event as "tpEvento", exists (
              select from document_event c where c.workspace_id = d.workspace_id and c.company_id = d.company_id and c.chave = d.chave
-                and c.tp_evento = ${confirmacao} and c.rank > 0 and not c.undone) as confirmed
+                and c.tp_evento = ${confirmacao} and c.rank > 0 and not c.undone) as confirmed,
+           array_remove(array[case when u.checked_at is not null then 'conferido' end, case when u.booked_at is not null then 'lançado' end,
+             case when u.delivered_at is not null then 'entregue' end, case when u.exported_at is not null then 'exportado' end], null) as done
       from unnest(${altered.map((one) => one.document_id)}::bigint[], ${altered.map((one) => one.altered_by)}::int[]) a (id, event)
       join document d on d.workspace_id = ${workspaceId} and d.id = a.id
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
+      join document_reliance u on u.workspace_id = d.workspace_id and u.document_id = d.id
      where ${all(shownConditions(hiding, 'd'))}
      order by d.id`.execute(db)
   for (const payload of rows) await announce({ db }, workspaceId, { what: 'documento-mudou', companyId, payload })
