@@ -8,7 +8,8 @@ export const siteScenes: Scene[] = [
     who: 'demo',
     path: '/dashboard',
     prepare: async (page) => {
-      await page.getByRole('link', { name: 'Comparar' }).first().click()
+      const lookAlike = page.getByRole('listitem').filter({ hasText: '% igual ao do seu fornecedor' })
+      await lookAlike.first().getByRole('link', { name: 'Comparar' }).click()
     },
     shows: dialog('Comparar documentos'),
   },
@@ -31,6 +32,10 @@ export const siteScenes: Scene[] = [
     file: 'docs/dashboard.webp',
     who: 'demo',
     path: '/dashboard',
+    prepare: async (page) => {
+      await page.getByText('O certificado digital venceu.').first().waitFor({ timeout: 60_000 })
+      await page.reload()
+    },
     shows: heading(/para conferir antes de pagar/),
   },
 ]
