@@ -200,7 +200,7 @@ test('a shared account shows what it may not change, and says so beside it', asy
     'Exportar todos os dados',
     'Excluir a conta',
   ])
-    await shown(section(page, name).getByText(/^Login compartilhado: isto não muda aqui/))
+    await shown(section(page, name).getByText(/^Login compartilhado: o que está em cinza não muda aqui/))
   expect(await section(page, 'Senha').getByRole('button', { name: 'Atualizar Senha' }).isDisabled()).toBe(true)
   await shown(section(page, 'Sessões').getByText(/^Esta conta é compartilhada: só a sua sessão aparece aqui/))
   await expectNoSidewaysScroll(page)

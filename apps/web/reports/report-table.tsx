@@ -29,7 +29,7 @@ export function ReportTable({ report, question }: ReportTableProps) {
   const { linhas, demais, total } = report
   const { subject, group, taxes } = question
   const name = groupName(subject, group)
-  const columns = taxes ? reportTaxes.map((tax) => taxNames[tax]) : comparedColumns(group === 'produto', question)
+  const columns = taxes ? reportTaxes.map((tax) => taxNames[tax]) : comparedColumns(total, question)
   return (
     <section aria-label="Tabela do relatório" className="ledger overflow-x-auto">
       <table className="w-full text-right tabular-nums [&_td]:h-9 [&_td]:whitespace-nowrap [&_td]:pl-4 [&_th]:h-9 [&_th]:pl-4 [&_th]:font-semibold">
@@ -52,7 +52,7 @@ export function ReportTable({ report, question }: ReportTableProps) {
               <th scope="row" className="min-w-48 pl-0! text-left font-normal!">
                 <Name row={row} question={question} />
               </th>
-              <Cells figures={row} row={row} question={question} />
+              <Cells figures={row} row={row} question={question} total={total} />
             </tr>
           ))}
           {demais && (
@@ -60,14 +60,14 @@ export function ReportTable({ report, question }: ReportTableProps) {
               <th scope="row" className="pl-0! text-left font-normal!">
                 {restName(demais.linhas, group === 'produto')}
               </th>
-              <Cells figures={demais} row={undefined} question={question} />
+              <Cells figures={demais} row={undefined} question={question} total={total} />
             </tr>
           )}
           <tr className="font-semibold">
             <th scope="row" className="pl-0! text-left">
               Total
             </th>
-            <Cells figures={total} row={null} question={question} />
+            <Cells figures={total} row={null} question={question} total={total} />
           </tr>
         </tbody>
       </table>
@@ -75,18 +75,12 @@ export function ReportTable({ report, question }: ReportTableProps) {
   )
 }
 
-function comparedColumns(isProduct: boolean, { from, to, group }: ReportQuestion): string[] {
+function comparedColumns(total: Figures, { from, to, group }: ReportQuestion): string[] {
   const isMonth = from === to || group === 'mes'
   return [
-    ...(isProduct ? ['Quantidade', 'Preço médio'] : []),
-    ...[
-      'Documentos',
-      'Valor',
-      isMonth ? 'Mês anterior' : 'Período anterior',
-      'Variação',
-      'Ano anterior',
-      'Variação no ano',
-    ],
+    ...(group === 'produto' ? ['Quantidade', 'Preço médio'] : []),
+    ...['Documentos', 'Valor', isMonth ? 'Mês anterior' : 'Período anterior', 'Variação'],
+    ...(total.anoAnterior === 0 ? [] : ['Ano anterior', 'Variação no ano']),
   ]
 }
 
@@ -125,9 +119,11 @@ interface CellsProps {
   /** Null: the total; undefined: the rest. */
   row: ReportRow | null | undefined
   question: ReportQuestion
+  /** Of the whole report. */
+  total: Figures
 }
 
-function Cells({ figures, row, question }: CellsProps) {
+function Cells({ figures, row, question, total }: CellsProps) {
   const { documentos, valor, anterior, anoAnterior, impostos } = figures
   // A total of a search has no matching list.
   const linked = row !== undefined && (row !== null || question.search === '')
@@ -156,8 +152,12 @@ function Cells({ figures, row, question }: CellsProps) {
       <td className={clsx(row && 'font-semibold')}>{number(valor, 'now', formatMoney(valor))}</td>
       <td>{number(anterior, 'before', formatMoney(anterior))}</td>
       <td className="text-muted">{changeText(valor, anterior) ?? '—'}</td>
-      <td>{number(anoAnterior, 'yearBefore', formatMoney(anoAnterior))}</td>
-      <td className="text-muted">{changeText(valor, anoAnterior) ?? '—'}</td>
+      {total.anoAnterior !== 0 && (
+        <>
+          <td>{number(anoAnterior, 'yearBefore', formatMoney(anoAnterior))}</td>
+          <td className="text-muted">{changeText(valor, anoAnterior) ?? '—'}</td>
+        </>
+      )}
     </>
   )
 }

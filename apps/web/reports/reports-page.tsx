@@ -257,6 +257,7 @@ function Content({ report, question, onChange }: BarProps & { report: Report }) 
           <ReportTable report={report} question={question} />
           <Pagination page={page} pageCount={totalDePaginas} onPage={(page) => onChange({ page })} />
           <p className="mt-2 text-muted text-sm">
+            Documentos cancelados não contam.{' '}
             {group === 'produto' && 'O valor dos produtos é o dos itens, sem frete e sem impostos por fora. '}
             {question.taxes && 'Impostos como os documentos os destacam. IBS e CBS são informativos em 2026. '}
             {subject === 'fretes' && 'Fretes que as empresas pagam, como tomadoras. '}

@@ -33,7 +33,7 @@ export function SharedNote({ by }: Pick<ChangesProps, 'by'>) {
 export function SharedText() {
   return (
     <p className="my-1.5 text-muted text-sm first:mt-0">
-      Login compartilhado: isto não muda aqui. Para mudar,{' '}
+      Login compartilhado: o que está em cinza não muda aqui. Para mudar,{' '}
       <Link to="/register" className="text-brand underline underline-offset-3">
         crie uma conta
       </Link>

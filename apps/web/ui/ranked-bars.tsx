@@ -45,10 +45,12 @@ export function RankedBars({ label, rows, beforeName, valueName }: RankedBarsPro
           <span aria-hidden className="size-3 bg-brand" />
           {valueName}
         </span>
-        <span className="flex items-center gap-2">
-          <span aria-hidden className="h-3 w-0.5 bg-ink" />
-          {beforeName}
-        </span>
+        {rows.some(({ before }) => before > 0) && (
+          <span className="flex items-center gap-2">
+            <span aria-hidden className="h-3 w-0.5 bg-ink" />
+            {beforeName}
+          </span>
+        )}
       </figcaption>
     </figure>
   )

@@ -254,7 +254,11 @@ function Reason({ answer, form: { register, formState, watch }, onSend }: Reason
       error={formState.errors.justificativa?.message}
       help={
         <span className="flex flex-wrap justify-between gap-x-4">
-          <span>{answer.reasonMin > 1 && `De ${answer.reasonMin} a ${max} caracteres, em uma linha.`}</span>
+          <span>
+            {answer.reasonMin > 1
+              ? `De ${answer.reasonMin} a ${max} caracteres, em uma linha.`
+              : 'A SEFAZ não exige este texto; ele fica guardado com a resposta.'}
+          </span>
           <span className={length > max ? 'text-error tabular-nums' : 'tabular-nums'}>
             {length}/{max} caracteres
           </span>

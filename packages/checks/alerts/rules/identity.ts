@@ -8,6 +8,7 @@ import { dayMs, dayText, instantText, numberText, reais } from '../values.ts'
 import type { Rule, View } from './rule.ts'
 
 const floor = 100_000 // cents
+const baseText = (base: string) => base.replace(/^(..)(...)/, '$1.$2.')
 // After so many notes it is known whom a supplier lets read them.
 const readersMin = 5
 
@@ -49,7 +50,7 @@ export const identityRules: Rule[] = [
   },
   {
     id: 'S13',
-    name: 'Emitente recém-nascido',
+    name: 'Emitente em início de atividade',
     family: 'identity',
     weight: 0.35,
     of: 'purchase',
@@ -84,7 +85,7 @@ export const identityRules: Rule[] = [
       return {
         inputs: { name, known: found.name, knownBase: found.base, similarity },
         compared: [found.chave],
-        sentence: `O nome ${name} é ${similarity}% igual ao do seu fornecedor ${found.name} (CNPJ ${found.base}…), mas o CNPJ é outro.`,
+        sentence: `O nome ${name} é ${similarity}% igual ao do seu fornecedor ${found.name} (CNPJ ${baseText(found.base)}), mas o CNPJ é outro.`,
       }
     },
   },
@@ -130,7 +131,7 @@ export const identityRules: Rule[] = [
       if (same === undefined || other === undefined) return null
       const contacts = same.map(({ key }) => contactText(key))
       const text = contacts.join(' e ')
-      const id = other.base.length === 8 ? `CNPJ ${other.base}…` : `CPF ${other.base}`
+      const id = other.base.length === 8 ? `CNPJ ${baseText(other.base)}` : `CPF ${other.base}`
       const who = other.name === '' ? id : `${other.name} (${id})`
       return {
         inputs: { contacts: contacts.join('; '), otherBase: other.base, firstSeen: instantText(other.at) },

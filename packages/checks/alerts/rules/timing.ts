@@ -66,7 +66,7 @@ export const timingRules: Rule[] = [
         sentence:
           past.length < 3
             ? `Emitida ${odd}, e há poucos documentos anteriores para comparar.`
-            : `Emitida ${odd}, como só ${Math.round(share * 100)}% dos ${past.length} documentos anteriores.`,
+            : `Emitida ${odd}, e só ${Math.round(share * 100)}% dos ${past.length} documentos anteriores foram emitidos fora do horário comercial.`,
       }
     },
   },

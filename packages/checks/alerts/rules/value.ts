@@ -56,7 +56,7 @@ export const valueRules: Rule[] = [
       if (past.filter((one) => one.value >= value / 2).length >= 3) return null
       return {
         inputs: { value },
-        sentence: `${reais(value)} está entre o 1% maior das suas compras de 12 meses.`,
+        sentence: `${reais(value)} supera 99% das suas compras dos últimos 12 meses.`,
       }
     },
   },
@@ -116,7 +116,7 @@ export const valueRules: Rule[] = [
       value >= 1_000_000 && value % 100_000 === 0 && (isNew || (past.length > 0 && past.length < 3))
         ? {
             inputs: { value, n: past.length },
-            sentence: `Valor redondo, ${reais(value)}, de um fornecedor com ${past.length === 1 ? '1 documento' : `${past.length} documentos`} antes.`,
+            sentence: `Valor redondo, ${reais(value)}, de um fornecedor ${['sem documentos anteriores', 'com 1 documento anterior', 'com 2 documentos anteriores'][past.length]}.`,
           }
         : null,
   },
