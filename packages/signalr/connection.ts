@@ -1,12 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import {
-  EncodedMessage,
-  type IncomingRecord,
-  ProtocolError,
-  parseRecord,
-  RecordReader,
-  refuseHandshake,
-} from './records.ts'
+import { EncodedMessage, ProtocolError, parseRecord, RecordReader, refuseHandshake } from './records.ts'
 import type { Limits, Times } from './settings.ts'
 import type { HubTransport, TransportListener } from './transports.ts'
 
@@ -17,13 +10,6 @@ export interface HubIdentity<User> {
   user: User
   /** When the token ends, in milliseconds since 1970; absent: never by itself. */
   expiresAt?: number
-}
-
-/** The client that calls a method. */
-export interface HubCaller<User> {
-  user: User
-  /** Not a secret: it may be sent to others. */
-  connectionId: string
 }
 
 /** A connection that is open, as the hub hands it out. */
@@ -38,9 +24,6 @@ export interface Client<User> {
   reached(): Promise<boolean>
 }
 
-/** A method that clients call: its return value is sent as the result; an error message is not. */
-export type Method<User> = (caller: HubCaller<User>, ...args: unknown[]) => unknown
-
 /** Log of the hub; no field ever holds a token. */
 export interface Log {
   debug(fields: object, message: string): void
@@ -53,8 +36,6 @@ export interface HubServices<User> {
   times: Times
   limits: Limits
   log: Log
-  /** By their names in lower case. */
-  methods: ReadonlyMap<string, Method<User>>
   counters: { opened: number; received: number; sent: number; cut: number }
   /** Its handshake is done. */
   opened(connection: ClientConnection<User>): void
@@ -91,10 +72,6 @@ export class ClientConnection<User> implements TransportListener, Client<User> {
   since = performance.now()
   readonly #services: HubServices<User>
   readonly #reader: RecordReader
-  #inbox: Buffer[] = []
-  #inboxBytes = 0
-  #working = false
-  #whenRoomy: (() => void) | undefined
   #turn: Promise<void> = Promise.resolve()
   #pingAt = 0
   // The silence timer starts with the first ping, because long polling clients never ping.
@@ -145,22 +122,13 @@ export class ClientConnection<User> implements TransportListener, Client<User> {
     return { before, done: resolve }
   }
 
-  /** Resolves when the methods have handled most of the received messages. */
-  async roomy(): Promise<void> {
-    if (this.#inboxBytes <= this.#services.limits.inboxBytesMax) return
-    await new Promise<void>((resolve) => {
-      this.#whenRoomy = resolve
-    })
-  }
-
   receive(bytes: Buffer): void {
-    if (this.state === 'ended') return
-    for (const record of this.#reader.push(bytes)) {
-      this.#inbox.push(record)
-      this.#inboxBytes += record.length
+    try {
+      for (const record of this.#reader.push(bytes)) if (this.state !== 'ended') this.#take(record)
+      if (this.#reader.tooLarge) throw new ProtocolError('A record is larger than allowed.')
+    } catch (error) {
+      this.#fail(error)
     }
-    if (!this.#working) void this.#work()
-    if (this.#inboxBytes > this.#services.limits.inboxBytesMax) this.transport?.pause()
   }
 
   /** Whether the message has been written; a client that takes too little is cut. */
@@ -208,43 +176,12 @@ export class ClientConnection<User> implements TransportListener, Client<User> {
 
   #keepAlive(now: number): void {
     const { times } = this.#services
-    if (this.#working) this.#heardAt = now
     if (this.#hasPinged && now - this.#heardAt >= times.clientSilenceMs) {
       this.close('silence', closeRecord(true, 'The client has said nothing for too long.'))
     } else if (now - this.#pingAt >= times.pingMs) {
       this.#pingAt = now
       if (this.transport?.backlog === 0) this.transport.write(ping)
     }
-  }
-
-  // One record at a time; nothing is awaited where no method runs.
-  async #work(): Promise<void> {
-    this.#working = true
-    try {
-      while (this.#inbox.length > 0) {
-        const records = this.#inbox
-        this.#inbox = []
-        for (const record of records) {
-          const work = this.#take(record)
-          if (work) await work
-          if (this.state === 'ended') return
-          this.#inboxBytes -= record.length
-          if (this.#inboxBytes <= this.#services.limits.inboxBytesMax) this.#readOn()
-        }
-      }
-      if (this.#reader.tooLarge) throw new ProtocolError('A record is larger than allowed.')
-    } catch (error) {
-      this.#fail(error)
-    } finally {
-      this.#working = false
-      this.#readOn()
-    }
-  }
-
-  #readOn(): void {
-    this.transport?.resume()
-    this.#whenRoomy?.()
-    this.#whenRoomy = undefined
   }
 
   #fail(error: unknown): void {
@@ -254,7 +191,7 @@ export class ClientConnection<User> implements TransportListener, Client<User> {
     else this.close(told, closeRecord(true, told), error instanceof ProtocolError ? 1000 : 1011)
   }
 
-  #take(bytes: Buffer): Promise<void> | undefined {
+  #take(bytes: Buffer): void {
     this.#heardAt = performance.now()
     if (this.state === 'attached') {
       const problem = refuseHandshake(bytes)
@@ -264,7 +201,7 @@ export class ClientConnection<User> implements TransportListener, Client<User> {
     }
     this.#services.counters.received += 1
     const record = parseRecord(bytes)
-    if (record.kind === 'invocation') return this.#invoke(record)
+    if (record.kind === 'invocation') this.#refuseCall(record)
     if (record.kind === 'ping') this.#hasPinged = true
     if (record.kind === 'close') this.close('client said goodbye', goodbye)
   }
@@ -285,23 +222,10 @@ export class ClientConnection<User> implements TransportListener, Client<User> {
     transport?.end(1000)
   }
 
-  async #invoke({ id, target, args, streaming }: IncomingRecord & { kind: 'invocation' }): Promise<void> {
-    const method = this.#services.methods.get(target.toLowerCase())
-    const complete = (outcome: object) => new EncodedMessage({ type: 3, invocationId: id, ...outcome })
-    let completion: EncodedMessage
-    if (!method) completion = complete({ error: `Unknown hub method '${target}'` })
-    else if (streaming) completion = complete({ error: `The hub method '${target}' does not stream` })
-    else {
-      try {
-        completion = complete({ result: await method({ user: this.identity.user, connectionId: this.id }, ...args) })
-      } catch (error) {
-        this.#services.log.error({ err: error, ...this.#fields }, 'a hub method failed')
-        completion = complete({ error: `The hub method '${target}' failed` })
-      }
-      this.#heardAt = performance.now()
-    }
-    // An invocation without an id must get no completion.
-    if (id !== undefined) this.send(completion)
+  // The hub offers no methods; an invocation without an id must get no completion.
+  #refuseCall({ id, target }: { id?: string; target: string }): void {
+    if (id !== undefined)
+      this.send(new EncodedMessage({ type: 3, invocationId: id, error: `Unknown hub method '${target}'` }))
   }
 
   #cut(why: string): void {
@@ -315,9 +239,6 @@ export class ClientConnection<User> implements TransportListener, Client<User> {
     if (this.state === 'ended') return false
     const wasOpen = this.state === 'open'
     this.#enter('ended')
-    this.#inbox = []
-    this.#inboxBytes = 0
-    this.#readOn()
     this.#services.forget(this, wasOpen)
     this.#services.log.debug({ why, ...this.#fields }, 'connection ends')
     return true

@@ -8,7 +8,6 @@ import {
   type HubIdentity,
   type HubServices,
   type Log,
-  type Method,
   secret,
 } from './connection.ts'
 import { allowOrigin, bearerOf, HubRefusal, isWelcome, queryOf, readBody, refuseUpgrade, respond } from './http.ts'
@@ -22,7 +21,7 @@ import {
   WebSocketTransport,
 } from './transports.ts'
 
-export type { Client, HubCaller, HubIdentity, Log, Method } from './connection.ts'
+export type { Client, HubIdentity, Log } from './connection.ts'
 export { defaultLimits, defaultTimes, type Limits, type Times } from './settings.ts'
 export type { TransportName } from './transports.ts'
 
@@ -31,8 +30,6 @@ export interface HubOptions<User> {
   path: string
   /** The user of `token`, or null to refuse it. Called on every request; when it throws, the client gets 503 and may retry. */
   authenticate(token: string, request: IncomingMessage): Promise<HubIdentity<User> | null>
-  /** Methods that clients may call; names must differ in more than case. */
-  methods?: Record<string, Method<User>>
   /** Called when messages can reach a client, and when they no longer can. */
   opened?(client: Client<User>): void
   ended?(client: Client<User>): void
@@ -102,7 +99,6 @@ class SignalrHub<User> implements Hub<User>, HubServices<User> {
   readonly times: Times
   readonly limits: Limits
   readonly log: Log
-  readonly methods: ReadonlyMap<string, Method<User>>
   readonly counters = { opened: 0, received: 0, sent: 0, cut: 0 }
   readonly #options: HubOptions<User>
   readonly #origins: readonly string[]
@@ -132,7 +128,6 @@ class SignalrHub<User> implements Hub<User>, HubServices<User> {
     this.log = options.log
     this.times = { ...defaultTimes, ...options.times }
     this.limits = { ...defaultLimits, ...options.limits }
-    this.methods = new Map(Object.entries(options.methods ?? {}).map(([name, run]) => [name.toLowerCase(), run]))
     this.#sockets = new WebSocketServer({
       noServer: true,
       clientTracking: false,
@@ -329,7 +324,6 @@ class SignalrHub<User> implements Hub<User>, HubServices<User> {
       const body = await this.#readPost(request, connection)
       if (connection.state === 'ended') throw new HubRefusal(404)
       connection.receive(body)
-      await connection.roomy()
       respond(response, 200)
     } finally {
       turn?.done()

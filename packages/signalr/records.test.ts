@@ -64,19 +64,19 @@ describe('parseRecord', () => {
   it.each([
     [
       { arguments: [1], target: 'A', type: 1, headers: {}, more: 1 },
-      { kind: 'invocation', target: 'A', args: [1], streaming: false },
+      { kind: 'invocation', target: 'A' },
     ],
     [
       { type: 1, target: 'A', arguments: [], invocationId: null },
-      { kind: 'invocation', target: 'A', args: [], streaming: false },
+      { kind: 'invocation', target: 'A' },
     ],
     [
       { type: 1, target: 'A', arguments: [], invocationId: '0', streamIds: ['1'] },
-      { kind: 'invocation', id: '0', target: 'A', args: [], streaming: false },
+      { kind: 'invocation', id: '0', target: 'A' },
     ],
     [
       { type: 4, target: 'A', arguments: [], invocationId: '0' },
-      { kind: 'invocation', id: '0', target: 'A', args: [], streaming: true },
+      { kind: 'invocation', id: '0', target: 'A' },
     ],
     [{ type: 2, invocationId: '0', item: 1 }, { kind: 'other' }],
     [{ type: 3, invocationId: '0', result: 1 }, { kind: 'other' }],

@@ -48,7 +48,7 @@ export class RecordReader {
 
 /** A record from a client; kinds that the hub ignores are `other`. */
 export type IncomingRecord =
-  | { kind: 'invocation'; id?: string; target: string; args: unknown[]; streaming: boolean }
+  | { kind: 'invocation'; id?: string; target: string }
   | { kind: 'ping' }
   | { kind: 'close' }
   | { kind: 'other' }
@@ -84,10 +84,9 @@ function parseInvocation(record: Record<string, unknown>): IncomingRecord {
   const { type, target, arguments: args, invocationId } = record
   if (typeof target !== 'string') throw new ProtocolError('An invocation has no target.')
   if (!Array.isArray(args)) throw new ProtocolError('An invocation has no arguments.')
-  const streaming = type === 4
-  if (!streaming && (invocationId === undefined || invocationId === null))
-    return { kind: 'invocation', target, args, streaming }
-  return { kind: 'invocation', id: requireId(record), target, args, streaming }
+  // Only a stream needs an id.
+  if (type === 1 && (invocationId === undefined || invocationId === null)) return { kind: 'invocation', target }
+  return { kind: 'invocation', id: requireId(record), target }
 }
 
 function requireId({ invocationId }: Record<string, unknown>): string {

@@ -47,8 +47,6 @@ export interface Limits {
   recordBytesMax: number
   /** One WebSocket message or one POST of a client. */
   bodyBytesMax: number
-  /** Bytes received from a client and not yet handled, before reading pauses. */
-  inboxBytesMax: number
   /** Bytes queued for one client. */
   backlogBytesMax: number
   connectionsMax: number
@@ -63,7 +61,6 @@ export interface Limits {
 export const defaultLimits: Limits = {
   recordBytesMax: 32_768,
   bodyBytesMax: 1_048_576,
-  inboxBytesMax: 65_536,
   backlogBytesMax: 1_048_576,
   connectionsMax: 20_000,
   connectionsPerUserMax: 100,

@@ -18,8 +18,6 @@ export interface TestHub {
   hub: Hub<User>
   server: Server
   url: string
-  /** Sockets open on the server. */
-  sockets: ReadonlySet<Socket>
   /** Breaks off every connection, without a word. */
   breakOff(): void
   /** The users of the tokens. */
@@ -63,7 +61,6 @@ export async function startHub(options: Partial<HubOptions<User>> = {}): Promise
     hub,
     server,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`,
-    sockets,
     breakOff,
     sessions,
     logged,

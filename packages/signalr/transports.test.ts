@@ -1,9 +1,7 @@
 import { once } from 'node:events'
 import { createServer, request, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { runs } from '../../tests/support/seed.ts'
 import { EncodedMessage } from './records.ts'
 import { defaultTimes } from './settings.ts'
 import {
@@ -26,24 +24,14 @@ import {
 import { LongPollingTransport } from './transports.ts'
 
 const record = (value: object) => `${JSON.stringify(value)}\x1e`
-const call = (target: string, args: unknown[], invocationId?: string) => ({
-  type: 1,
-  target,
-  arguments: args,
+/** A call, whose answer tells that it arrived and what it said. */
+const call = (target: string, invocationId?: string) => ({ type: 1, target, arguments: [], invocationId })
+const refusal = (target: string, invocationId: string) => ({
+  type: 3,
   invocationId,
+  error: `Unknown hub method '${target}'`,
 })
 const closeWith = (error: string) => ({ type: 7, error, allowReconnect: true })
-
-/** Methods that note their arguments; `Wait` lasts until `go` is called. */
-function notebook() {
-  const notes: unknown[] = []
-  const { promise, resolve: go } = Promise.withResolvers<void>()
-  const methods = {
-    Note: (_: unknown, note: unknown) => void notes.push(note),
-    Wait: () => promise,
-  }
-  return { notes, go, methods }
-}
 
 /** A poll that the hub holds. */
 async function held(test: TestHub, client: PollClient, signal?: AbortSignal) {
@@ -115,53 +103,40 @@ describe('a handshake', () => {
 
 describe('records', () => {
   it('may come with the handshake in one frame', async () => {
-    const { methods } = notebook()
-    await using test = await startHub({ methods })
+    await using test = await startHub()
     const socket = await openSocket(test.url, '')
-    socket.socket.send(handshake + record(call('Note', [1], '7')) + record({ type: 6 }))
+    socket.socket.send(handshake + record(call('Note', '7')) + record({ type: 6 }))
     await until(() => socket.records().length === 2)
-    expect(socket.records()).toEqual([{}, { type: 3, invocationId: '7' }])
+    expect(socket.records()).toEqual([{}, refusal('Note', '7')])
     expect(test.hub.metrics().received).toBe(2)
   })
 
-  it('may be cut into messages and frames anywhere, characters included', async () => {
-    const { methods, notes } = notebook()
-    await using test = await startHub({ methods })
-    const { socket } = await connectSocket(test.url)
+  it('may be cut into messages, frames and bodies anywhere, characters included', async () => {
+    await using test = await startHub()
+    const { socket, records } = await connectSocket(test.url)
     expect(socket.extensions).toBe('')
-    const [first, second] = [record(call('Note', ['metade'])), Buffer.from(record(call('Note', ['ação ✓ 𝛀'])))]
+    const [first, second] = [record(call('metade', '1')), Buffer.from(record(call('ação ✓ 𝛀', '2')))]
     socket.send(first.slice(0, 9))
     socket.send(first.slice(9))
     for (let at = 0; at < second.length; at += 1)
       socket.send(second.subarray(at, at + 1), { binary: false, fin: at === second.length - 1 })
     for (const byte of second) socket.send(Buffer.of(byte), { binary: true })
-    await until(() => notes.length === 3)
-    expect(notes).toEqual(['metade', 'ação ✓ 𝛀', 'ação ✓ 𝛀'])
+    const read = [refusal('metade', '1'), refusal('ação ✓ 𝛀', '2'), refusal('ação ✓ 𝛀', '2')]
+    await until(() => records().length === 4)
+    expect(records().slice(1)).toEqual(read)
+    const stream = await connectStream(test.url)
+    for (const piece of [first.slice(0, 9), first.slice(9), ...Array.from(second, (byte) => Buffer.of(byte))])
+      expect(await stream.post(piece)).toMatchObject({ status: 200, body: '' })
+    await until(() => stream.records().length === 3)
+    expect(stream.records().slice(1)).toEqual(read.slice(0, 2))
   })
 
-  it('are the same over both ways in however they are cut', async () => {
-    const { methods, notes } = notebook()
-    await using test = await startHub({ methods })
+  it('that call without an id are not answered', async () => {
+    await using test = await startHub()
     const socket = await connectSocket(test.url)
-    const stream = await connectStream(test.url)
-    const values = fc.array(fc.oneof(fc.jsonValue({ maxDepth: 1 }), fc.constantFrom('ação', '✓', '𝛀\x1e')))
-    await fc.assert(
-      fc.asyncProperty(values, fc.array(fc.nat(), { maxLength: 5 }), async (list, cuts) => {
-        const whole = Buffer.from(list.map((value) => record(call('Note', [value]))).join(''))
-        const ends = [...cuts.map((cut) => cut % (whole.length + 1)), whole.length].sort((a, b) => a - b)
-        const pieces = ends.map((end, index) => whole.subarray(ends[index - 1] ?? 0, end))
-        const expected = list.map((value) => JSON.parse(JSON.stringify(value)))
-        notes.length = 0
-        for (const [index, piece] of pieces.entries())
-          socket.socket.send(piece, { binary: false, fin: index === pieces.length - 1 })
-        await until(() => notes.length === list.length)
-        expect(notes).toEqual(expected)
-        notes.length = 0
-        for (const piece of pieces) expect(await stream.post(piece)).toMatchObject({ status: 200, body: '' })
-        expect(notes).toEqual(expected)
-      }),
-      { numRuns: runs(25) },
-    )
+    socket.say(call('Nope'), call('Nope', '2'))
+    await until(() => socket.records().length === 2)
+    expect(socket.records()).toEqual([{}, refusal('Nope', '2')])
   })
 
   it('that break the protocol end their connection and no other', async () => {
@@ -221,68 +196,6 @@ describe('records', () => {
     await stream.ended
     expect(stream.records().at(-1)).toEqual({ type: 7 })
     await until(() => test.hub.metrics().ending === 0)
-  })
-})
-
-describe('methods', () => {
-  it('run one at a time and in order, and answer only who gave an id', async () => {
-    const { methods, notes, go } = notebook()
-    await using test = await startHub({ methods })
-    const socket = await connectSocket(test.url)
-    const other = await connectSocket(test.url)
-    socket.say(call('Wait', [], '1'), call('Note', ['late']), call('Note', ['later'], '2'), call('Nope', []))
-    other.say(call('Note', ['meanwhile'], '1'))
-    await until(() => other.records().length === 2)
-    expect(notes).toEqual(['meanwhile'])
-    go()
-    await until(() => socket.records().length === 3)
-    expect(notes).toEqual(['meanwhile', 'late', 'later'])
-    expect(socket.records()).toEqual([{}, { type: 3, invocationId: '1' }, { type: 3, invocationId: '2' }])
-    await settled(test, socket)
-    expect(socket.records()).toHaveLength(4)
-  })
-
-  it('that give what cannot be written complete with an error', async () => {
-    await using test = await startHub({ methods: { Odd: () => 1n, Null: () => null } })
-    const socket = await connectSocket(test.url)
-    socket.say(call('Odd', [], '1'), call('Null', [], '2'))
-    await until(() => socket.records().length === 3)
-    expect(socket.records().slice(1)).toEqual([
-      { type: 3, invocationId: '1', error: "The hub method 'Odd' failed" },
-      { type: 3, invocationId: '2', result: null },
-    ])
-  })
-
-  it('that are slow make their client wait, and lose nothing', async () => {
-    const { methods, notes, go } = notebook()
-    await using test = await startHub({ methods, limits: { inboxBytesMax: 1_000 } })
-    const socket = await connectSocket(test.url)
-    const stream = await connectStream(test.url)
-    const many = record(call('Wait', [])) + record(call('Note', ['x'.repeat(500)])).repeat(50)
-    for (let times = 0; times < 20; times += 1) socket.socket.send(many)
-    let answered = false
-    const post = stream.post(many).then(() => {
-      answered = true
-    })
-    await until(() => [...test.sockets].some((open) => open.isPaused()))
-    await settled(test, stream)
-    expect([notes.length, answered]).toEqual([0, false])
-    go()
-    await post
-    await until(() => notes.length === 21 * 50)
-  })
-
-  it('may come to their end after their connection', async () => {
-    const { methods, go } = notebook()
-    await using test = await startHub({ methods })
-    const clients = [await connectSocket(test.url), await connectStream(test.url)] as const
-    clients[0].say(call('Wait', [], '1'))
-    await clients[1].post(record(call('Wait', [], '1')))
-    await until(() => test.hub.metrics().received === 2)
-    test.hub.disconnect(() => true)
-    go()
-    await Promise.all([clients[0].closed, clients[1].ended])
-    for (const client of clients) expect(client.records()).toEqual([{}, { type: 7, allowReconnect: false }])
   })
 })
 
@@ -380,18 +293,6 @@ describe('time', () => {
     await settled(test, lively)
   })
 
-  it('does not count as silence while a method runs', async () => {
-    using clock = stopClock()
-    const { methods, go } = notebook()
-    await using test = await startHub({ methods })
-    const socket = await connectSocket(test.url)
-    socket.say({ type: 6 }, call('Wait', [], '1'))
-    await until(() => test.hub.metrics().received === 2)
-    await clock.pass(60)
-    go()
-    await until(() => socket.records().at(-1)?.type === 3)
-  })
-
   it('finds sockets whose other end answers no ping', async () => {
     using clock = stopClock()
     await using test = await startHub()
@@ -483,20 +384,19 @@ describe('an event stream', () => {
   })
 
   it('takes bodies in the order in which they came, whatever their tokens take', async () => {
-    const { methods, notes } = notebook()
     const waits: (() => void)[] = []
     const authenticate = async (token: string) => {
       if (token === 'slow') await new Promise<void>((resolve) => waits.push(resolve))
       return identity('ana', token)
     }
-    await using test = await startHub({ methods, authenticate })
+    await using test = await startHub({ authenticate })
     const stream = await connectStream(test.url)
     let requests = 0
     test.server.on('request', () => {
       requests += 1
     })
     const post = (token: string, body: string) => ask(`${test.url}?id=${stream.id}`, { method: 'POST', token, body })
-    const [first, second] = [record(call('Note', ['first'])), record(call('Note', ['second']))]
+    const [first, second] = [record(call('first', '1')), record(call('second', '2'))]
     const slow = post('slow', first.slice(0, 10))
     await until(() => waits.length === 1)
     expect((await post('', 'x')).status).toBe(401)
@@ -504,7 +404,8 @@ describe('an event stream', () => {
     await until(() => requests === 3)
     waits[0]!()
     expect([(await slow).status, (await fast).status]).toEqual([200, 200])
-    expect(notes).toEqual(['first', 'second'])
+    await until(() => stream.records().length === 3)
+    expect(stream.records().slice(1)).toEqual([refusal('first', '1'), refusal('second', '2')])
   })
 
   it('ends when a body is larger than allowed', async () => {

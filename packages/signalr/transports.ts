@@ -33,9 +33,6 @@ export interface HubTransport {
   cut(message: EncodedMessage): void
   /** Transport-specific upkeep; true when nothing moves any more. */
   sweep(now: number): boolean
-  /** Stops and resumes reading, where the client is not made to wait for a response anyway. */
-  pause(): void
-  resume(): void
 }
 
 /** Text messages; pings of the WebSocket itself find clients that vanished without a word. */
@@ -47,7 +44,6 @@ export class WebSocketTransport implements HubTransport {
   readonly #flow: Flow
   #beatAt: number
   #beatsMissed = 0
-  #paused = false
   #marks = 0
   /** Callbacks that wait for the pong of a ping, in order. */
   readonly #waiting: { mark: number; resolve: (reached: boolean) => void }[] = []
@@ -109,7 +105,7 @@ export class WebSocketTransport implements HubTransport {
 
   sweep(now: number): boolean {
     if (this.#socket.readyState !== this.#socket.OPEN) this.#listener.left('close frame')
-    else if (!this.#paused && now - this.#beatAt >= this.#times.webSocketPingMs) this.#beat(now)
+    else if (now - this.#beatAt >= this.#times.webSocketPingMs) this.#beat(now)
     return this.#flow.isStalled(now, this.#times.sendMs)
   }
 
@@ -122,19 +118,6 @@ export class WebSocketTransport implements HubTransport {
     this.#beatAt = now
     this.#beatsMissed += 1
     this.#socket.ping()
-  }
-
-  pause(): void {
-    this.#paused = true
-    this.#socket.pause()
-  }
-
-  resume(): void {
-    if (!this.#paused) return
-    this.#paused = false
-    // A client whose requests are not processed yet may not have been able to send its pong either.
-    this.#beatsMissed = 0
-    this.#socket.resume()
   }
 }
 
@@ -200,9 +183,6 @@ export class EventStreamTransport implements HubTransport {
   sweep(now: number): boolean {
     return this.#flow.isStalled(now, this.#times.sendMs)
   }
-
-  pause(): void {}
-  resume(): void {}
 }
 
 /** One request after the other, each held until there is something to say. */
@@ -299,9 +279,6 @@ export class LongPollingTransport implements HubTransport {
     this.#leaving.destroy()
     return true
   }
-
-  pause(): void {}
-  resume(): void {}
 
   #deliver(): void {
     if (!this.#poll || this.#queue.length === 0) return
