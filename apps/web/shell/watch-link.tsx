@@ -20,7 +20,7 @@ export function WatchLink({ collapsed, onFollow }: { collapsed: boolean; onFollo
       <Lamp state={watch.lamp} className="mt-0.5 size-4.5" />
       <div id={words} className={clsx('min-w-0 flex-1', collapsed && 'hidden')}>
         <p className="font-semibold">{watch.title}</p>
-        <p className="line-clamp-3 min-h-9 text-muted text-sm">{watch.detail}</p>
+        <p className="line-clamp-5 min-h-9 text-muted text-sm">{watch.detail}</p>
       </div>
       <Tooltip text={`${watch.title}. ${watch.detail}`} when={collapsed}>
         <Link
