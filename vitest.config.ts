@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 const exclude = ['**/node_modules/**', '**/dist/**']
@@ -10,8 +11,8 @@ const startTest = 'scripts/start.test.ts'
 
 export default defineConfig({
   test: {
-    // One more than the cores of a small machine, because a test that waits for another process leaves its core to the others.
-    maxWorkers: 3,
+    // One more than the cores, because a test that waits for another process leaves its core to the others.
+    maxWorkers: availableParallelism() + 1,
     // The files of a worker share what they import: to load it again for each costs a sixth of the time.
     isolate: false,
     // A busy machine is slower than the seconds that are usual.
