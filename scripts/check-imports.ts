@@ -55,7 +55,7 @@ const floors = [
 const tablesOfFloors: Record<string, string> = {
   platform: 'installation trouble storage_probe mail job happening throttle',
   accounts: `workspace workspace_directory account account_directory account_company membership session
-    token_directory mail_link second_factor recovery_code passkey invitation api_key api_key_use audit notice
+    token_directory mail_link second_factor recovery_code passkey invitation api_key audit notice
     contact_message calendar_feed`,
   companies:
     'company company_family company_logo workspace_key certificate certificate_use certificate_batch certificate_file',

@@ -71,7 +71,7 @@ const ownBytes: Record<string, number> = {
 
 /** Rows that a call, a letter or a login adds; what limits them is how often people may call. */
 const ofCalls =
-  'announcement api_key_use audit certificate_use contact_message happening job mail mail_link notice throttle webhook_delivery'.split(
+  'announcement audit certificate_use contact_message happening job mail mail_link notice throttle webhook_delivery'.split(
     ' ',
   )
 

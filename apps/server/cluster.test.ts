@@ -71,7 +71,7 @@ const manyServers: readonly { like: RegExp; why: string }[] = [
     why: 'what is old goes, of all workspaces',
   },
   {
-    like: /^select distinct "?workspace_id"?( as id)? from ("happening"|api_key_use) where "?(at|hour)"? < /,
+    like: /^select distinct "workspace_id" from "happening" where "at" < /,
     why: 'looks for workspaces with something to forget',
   },
   {

@@ -5,17 +5,13 @@ import { tidyBatches } from './batches.ts'
 import { findPublicIds } from './chosen-companies.ts'
 import { keyMails } from './keys/mails.ts'
 import { keyRoutes } from './keys/routes.ts'
-import { recordUses } from './keys/uses.ts'
 import { logoRoutes } from './routes.ts'
 import { teamMails } from './team/mails.ts'
 import { teamRoutes } from './team/routes.ts'
 
 export const companies = slice({
   routes: [...accountRoutes(findPublicIds), ...logoRoutes, ...teamRoutes, ...keyRoutes],
-  crons: [
-    { name: 'key-uses', everyMs: 5 * 60_000, run: recordUses },
-    { name: 'tidy-batches', everyMs: 60_000, run: tidyBatches },
-  ],
+  crons: [{ name: 'tidy-batches', everyMs: 60_000, run: tidyBatches }],
   mails: { ...teamMails, ...keyMails },
   announcements: companyAnnouncements,
 })

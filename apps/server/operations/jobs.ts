@@ -29,7 +29,6 @@ export const jobNames: Readonly<Record<string, string>> = {
   erase: 'Exclusão de contas',
   forget: 'Limpeza do que é antigo',
   'tidy-batches': 'Limpeza de lotes de certificados',
-  'key-uses': 'Uso das chaves de API',
   'decide-overdue': 'Prazos de resposta que passaram',
   'mark-alive': 'Sinal de que o sistema está no ar',
 }

@@ -24,7 +24,7 @@ const locks = {
   announcements: 7_656_014,
   /** Two that look how far the workspaces are would take the one that saw less for an older copy. */
   versions: 7_316_018,
-  // 7_656_015, by workspace: `append_read` of the schema counts each read after the one before it, right before the commit.
+  // 7_656_015, by workspace: `append_counted` of the schema counts each entry after the one before it, right before the commit.
 }
 
 type Lock = keyof typeof locks

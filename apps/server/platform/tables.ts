@@ -171,15 +171,6 @@ export interface Tables {
     used_at: Optional<Date | null, Date | string | null>
     company_ids: Optional<number[] | null>
   }
-  api_key_use: {
-    workspace_id: number
-    key_id: number
-    hour: Column<Date, Date | string>
-    call: string
-    times: number
-    refused: number
-    address: string
-  }
   audit: {
     workspace_id: number
     id: Optional<bigint, bigint | number>

@@ -235,6 +235,7 @@ describe('the CSV', () => {
     expect(cells).toHaveLength((1 + texts.length + 1100 + 1) * 6)
     expect(csv).toContain(`;"'=1+1";"empresa";"'=1+1";"::1"\r\n`)
     expect(csv).toContain('"leitura";"Baixou a auditoria inteira."')
+    expect(await download()).toContain('"leitura";"Baixou a auditoria inteira. (2 vezes em uma hora)"')
   })
 
   test('comes for who has a link, three times within two minutes, and is of one workspace', async () => {

@@ -1,4 +1,5 @@
 import type { RouteInput } from '@vigia/contract/route'
+import { formatInteger } from '@vigia/contract/text'
 import type { AuditAction, AuditRow, listAudit } from '@vigia/contract/workspace'
 import { formatCnpj, parseCnpj } from '@vigia/dfe/cnpj'
 import { type RawBuilder, sql } from 'kysely'
@@ -22,29 +23,45 @@ interface Actor {
  * workspace: the one that does it, wherever there is one. The entry is there when it commits.
  */
 export async function recordAudit(
-  { db }: WithDatabase,
-  { workspaceId, accountId, accountName, address }: Actor,
+  ctx: WithDatabase,
+  actor: Actor,
   action: AuditAction,
   description: string,
 ): Promise<void> {
-  const search = searchable(`${accountName} ${description}`)
-  const append = sql`
-    select append_audit(${workspaceId}, ${accountId ?? null}, ${accountName}, ${action}, ${description}, ${address ?? null}, ${search})`
-  beforeCommit({ db }, { lock: 'audit', workspaceId }, async () => void (await append.execute(db)))
+  append(ctx, 'append_audit', actor, action, description)
 }
 
-/** Writes down that `reader` took a file; the same one again within an hour is counted in its entry. A HEAD takes nothing. */
+/** Like `recordAudit`, but the same again within an hour is counted in its entry. */
+export async function recordCounted(
+  ctx: WithDatabase,
+  actor: Actor,
+  action: 'leitura' | 'chave',
+  description: string,
+): Promise<void> {
+  append(ctx, 'append_counted', actor, action, description)
+}
+
+/** Writes down that `reader` took a file. A HEAD takes nothing. */
 export async function recordRead(
-  { db }: WithDatabase,
-  { workspaceId, accountId, accountName, address }: Actor,
+  ctx: WithDatabase,
+  reader: Actor,
   { isHead }: Pick<Caller, 'isHead'>,
   description: string,
 ): Promise<void> {
-  if (isHead) return
+  if (!isHead) await recordCounted(ctx, reader, 'leitura', description)
+}
+
+function append(
+  { db }: WithDatabase,
+  name: 'append_audit' | 'append_counted',
+  { workspaceId, accountId, accountName, address }: Actor,
+  action: AuditAction,
+  description: string,
+): void {
   const search = searchable(`${accountName} ${description}`)
-  const append = sql`
-    select append_read(${workspaceId}, ${accountId ?? null}, ${accountName}, ${description}, ${address ?? null}, ${search})`
-  beforeCommit({ db }, { lock: 'audit', workspaceId }, async () => void (await append.execute(db)))
+  const statement = sql`
+    select ${sql.ref(name)}(${workspaceId}, ${accountId ?? null}, ${accountName}, ${action}, ${description}, ${address ?? null}, ${search})`
+  beforeCommit({ db }, { lock: 'audit', workspaceId }, async () => void (await statement.execute(db)))
 }
 
 export const auditPageSize = 50
@@ -54,8 +71,13 @@ export const searchedMax = 100_000
 
 export type AuditQuery = RouteInput<typeof listAudit>['query']
 
-/** An entry as people read it; a file that was read again within an hour is one, so many `times`. */
+/** An entry as people read it; what was counted within an hour is one, so many `times`. */
 type AuditEntry = Omit<AuditRow, 'quando'> & { quando: Date; times: number }
+
+/** The description of an entry, with how often it was counted. */
+export function countedText(description: string, times: number): string {
+  return times > 1 ? `${description} (${formatInteger(times)} vezes em uma hora)` : description
+}
 
 interface AuditRecords {
   entries: AuditEntry[]

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { WithDatabase } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
+import { countedText } from './audit.ts'
 
 const columns = ['registro', 'quando', 'quem', 'acao', 'descricao', 'endereco'] as const
 const batchSize = 1_000
@@ -11,6 +12,7 @@ interface EntryRow {
   actor: string
   action: string
   description: string
+  times: number
   address: string | null
 }
 
@@ -28,15 +30,15 @@ export async function* writeAudit(ctx: WithDatabase, workspaceId: number): Async
       sql<EntryRow>`
         select id, to_char(at at time zone 'America/Sao_Paulo', 'YYYY-MM-DD"T"HH24:MI:SS.US')
                    || to_char((at at time zone 'America/Sao_Paulo') - (at at time zone 'UTC'), 'HH24:MI') as when,
-               actor, action, description, address
+               actor, action, description, times, address
           from audit where workspace_id = ${workspaceId} and id > ${last} and id <= ${end} order by id
           limit ${batchSize}`.execute(db),
     )
     if (rows.length === 0) return
     let text = ''
-    for (const { id, when, actor, action, description, address } of rows) {
+    for (const { id, when, actor, action, description, times, address } of rows) {
       n++
-      text += line([String(n), ...[when, actor, action, description, address ?? ''].map(asText)])
+      text += line([String(n), ...[when, actor, action, countedText(description, times), address ?? ''].map(asText)])
       last = id
     }
     yield Buffer.from(text)

@@ -2,7 +2,7 @@ import { formatInteger } from '@vigia/contract/text'
 import { downloadAudit, exportAudit, listAudit } from '@vigia/contract/workspace'
 import { handle } from '../../platform/http/http.ts'
 import { countTry, type Limit, networkOf } from '../../platform/http/throttle.ts'
-import { auditPageSize, searchAudit, searchedMax } from './audit.ts'
+import { auditPageSize, countedText, searchAudit, searchedMax } from './audit.ts'
 import { linkAudit, openAudit } from './export.ts'
 
 const exportsOfAudit: Limit = { name: 'audit-link', times: 20, withinMs: 3_600_000 }
@@ -10,9 +10,7 @@ const exportsOfAudit: Limit = { name: 'audit-link', times: 20, withinMs: 3_600_0
 export const auditRoutes = [
   handle(listAudit, 'search', async (ctx, { query, session }) => {
     const { entries, total, cutOff } = await searchAudit(ctx, session.workspaceId, query)
-    const items = entries.map(({ times, ...row }) =>
-      times > 1 ? { ...row, descricao: `${row.descricao} (${formatInteger(times)} vezes em uma hora)` } : row,
-    )
+    const items = entries.map(({ times, ...row }) => ({ ...row, descricao: countedText(row.descricao, times) }))
     return {
       data: { items, totalDePaginas: Math.ceil(total / auditPageSize) },
       ...(cutOff && { message: onlyNewest }),

@@ -3,7 +3,7 @@ import type { addKey as addRoute, listKeys as listRoute } from '@vigia/contract/
 import { scopes as allScopes, type RouteInput } from '@vigia/contract/route'
 import { formatBrasiliaDay, formatCount, formatList } from '@vigia/contract/text'
 import { sql } from 'kysely'
-import { recordAudit } from '../../accounts/audit/audit.ts'
+import { recordAudit, recordCounted } from '../../accounts/audit/audit.ts'
 import { nameOfAuthor } from '../../accounts/authors.ts'
 import { findRecipient } from '../../accounts/email-proof.ts'
 import { listToken, tokenHash, unlistTokens } from '../../accounts/tokens.ts'
@@ -17,7 +17,6 @@ import { countTry, type Limit } from '../../platform/http/throttle.ts'
 import { queueMail } from '../../platform/mail/mail.ts'
 import { uuidOf } from '../../platform/text.ts'
 import { findCompanyIds } from '../chosen-companies.ts'
-import { noteCall } from './uses.ts'
 
 /** Keys that a workspace has at once. */
 export const keysMax = 20
@@ -180,5 +179,16 @@ export const keys: Keys = {
       address: caller.address,
     }
   },
-  note: noteCall,
+  // What a key changes leaves entries of its own; each call leaves a count.
+  note: async ({ db }, key, { method, path }, wasLetIn) => {
+    const { workspaceId, accountId } = key
+    await inWorkspace({ db }, workspaceId, async ({ db }) => {
+      await sql`
+        update api_key set used_at = now()
+         where workspace_id = ${workspaceId} and id = ${accountId}
+         and (used_at is null or used_at <= now() - interval '1 hour')`.execute(db)
+      const refused = wasLetIn ? '' : ' sem ter a permissão (chamada recusada)'
+      await recordCounted({ db }, key, 'chave', `Chamou ${method} ${path}${refused}.`)
+    })
+  },
 }
