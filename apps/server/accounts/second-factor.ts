@@ -139,8 +139,9 @@ export async function beginSecondFactor(
     await sql`
       insert into second_factor as f (workspace_id, account_id, secret)
       values (${workspaceId}, ${accountId}, ${vault.encrypt(secret.base32, purposeOf(session))})
-      on conflict (workspace_id, account_id) do update
-         set secret = excluded.secret, begun_at = excluded.begun_at where f.confirmed_at is null`.execute(db)
+      on conflict (workspace_id, account_id) do update set secret = excluded.secret where f.confirmed_at is null`.execute(
+      db,
+    )
     const { rows } = await sql<{ email: string }>`
       select email from account where workspace_id = ${workspaceId} and id = ${accountId}`.execute(db)
     return rows[0]!.email

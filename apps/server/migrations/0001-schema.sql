@@ -334,8 +334,7 @@ create table workspace_key (
   key_id text not null,
   wrapped bytea not null,
   -- names what wrapped it: a master key, a command
-  wrapper_id text not null,
-  made_at timestamptz not null default now()
+  wrapper_id text not null
 );
 
 create table account (
@@ -416,7 +415,6 @@ create table second_factor (
   -- of the codes by time (RFC 6238), sealed
   secret bytea not null,
   -- null: the person has not shown yet that a program makes its codes
-  begun_at timestamptz not null default now(),
   confirmed_at timestamptz,
   -- of the last code that was taken: none is taken twice
   last_step bigint not null default 0,
@@ -524,7 +522,7 @@ create table audit (
   primary key (workspace_id, id)
 );
 create index audit_at_ix on audit (workspace_id, at desc, id desc) include (action);
--- What is counted looks for its entry of the last hour.
+-- Counting looks for the entry of the last hour.
 create index audit_counted_ix on audit (workspace_id, description, at) where action in ('leitura', 'chave');
 
 create table notice (

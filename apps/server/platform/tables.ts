@@ -845,7 +845,6 @@ export interface Tables {
     workspace_id: number
     account_id: number
     secret: Buffer
-    begun_at: Optional<Date, Date | string>
     confirmed_at: Optional<Date | null, Date | string | null>
     last_step: Optional<bigint, bigint | number>
   }
@@ -951,6 +950,5 @@ export interface Tables {
     key_id: string
     wrapped: Buffer
     wrapper_id: string
-    made_at: Optional<Date, Date | string>
   }
 }

@@ -71,7 +71,7 @@ export const searchedMax = 100_000
 
 export type AuditQuery = RouteInput<typeof listAudit>['query']
 
-/** An entry as people read it; what was counted within an hour is one, so many `times`. */
+/** An entry as people read it; `times`: how often it was counted within an hour. */
 type AuditEntry = Omit<AuditRow, 'quando'> & { quando: Date; times: number }
 
 /** The description of an entry, with how often it was counted. */

@@ -139,7 +139,7 @@ export async function writeKey(client: pg.Client, workspaceId: number, wrapper: 
   const { vault, wrapped } = await newKey(wrapper, workspacePurpose(workspaceId))
   await client.query(
     `insert into workspace_key (workspace_id, key_id, wrapped, wrapper_id) values ($1, $2, $3, $4)
-     on conflict (workspace_id) do update set key_id = excluded.key_id, wrapped = excluded.wrapped, wrapper_id = excluded.wrapper_id, made_at = excluded.made_at`,
+     on conflict (workspace_id) do update set key_id = excluded.key_id, wrapped = excluded.wrapped, wrapper_id = excluded.wrapper_id`,
     [workspaceId, vault.keyId, wrapped, wrapper.id],
   )
   return vault
