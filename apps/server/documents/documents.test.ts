@@ -223,7 +223,8 @@ test('a summary of a cancelled note cancels, whichever comes first', async () =>
 test('who is named nowhere in a note is Terceiro, and Transportador once an event admits it, in any order', async () => {
   const note = arrive(1, nfeProc({ recipient: '33444555000181' }))
   const admission = arrive(2, evento(110150, { named: company }))
-  const inRole = async (role: number) => (await searchDocuments({ db }, workspaceId, { type: 0, page: 1, role })).total
+  const inRole = async (role: number) =>
+    (await searchDocuments({ db }, workspaceId, { TipoDFe: 0, page: 1, TipoParticipacao: role })).total
   await page([note])
   expect([await inRole(3), await inRole(2)]).toEqual([1, 0])
   await page([admission])

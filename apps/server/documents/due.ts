@@ -2,7 +2,7 @@ import type { AnswerSubject, OwnAnswer } from '@vigia/dfe/families/family'
 import { familyById, familyOf, keyOf } from '@vigia/dfe/families/lookup'
 import { type RawBuilder, sql } from 'kysely'
 import type { ServiceCode } from '../platform/service.ts'
-import { all, type DueFilter } from './list/filter.ts'
+import { all, type Criteria } from './list/filter.ts'
 import type { DisplayedStanding, EventClaim } from './standing.ts'
 
 // The answer that is due, as columns of the document: docs/decisions/0017-deadlines-and-details.md.
@@ -54,15 +54,14 @@ const startOf = (day: string) => new Date(`${day}T00:00:00-03:00`)
 /** The documents that a filter by deadline finds, as a condition on `document d`. */
 export function dueCondition(
   workspaceId: number,
-  type: ServiceCode,
-  { from, to, answer }: DueFilter,
+  { TipoDFe, PrazoDe, PrazoAte, PrazoPara }: Pick<Criteria, 'TipoDFe' | 'PrazoDe' | 'PrazoAte' | 'PrazoPara'>,
 ): RawBuilder<unknown> {
   const now = new Date()
-  const last = to === undefined ? null : new Date(startOf(to).getTime() + dayMs)
-  const first = from === undefined || startOf(from) < now ? now : startOf(from)
-  const kinds = familyOf(type).answers.flatMap(({ tpEvento, due }) => (due === answer ? tpEvento : []))
+  const last = PrazoAte === undefined ? null : new Date(startOf(PrazoAte).getTime() + dayMs)
+  const first = PrazoDe === undefined || startOf(PrazoDe) < now ? now : startOf(PrazoDe)
+  const kinds = familyOf(TipoDFe).answers.flatMap(({ tpEvento, due }) => (due === PrazoPara ? tpEvento : []))
   return all([
-    dueUntil(workspaceId, type, last, first),
-    ...(answer === undefined ? [] : [sql`d.answer_due = any (${kinds}::int[])`]),
+    dueUntil(workspaceId, TipoDFe, last, first),
+    ...(PrazoPara === undefined ? [] : [sql`d.answer_due = any (${kinds}::int[])`]),
   ])
 }

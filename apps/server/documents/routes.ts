@@ -1,4 +1,3 @@
-import { alertBands } from '@vigia/contract/alerts'
 import {
   downloadExport,
   downloadPrint,
@@ -22,7 +21,6 @@ import {
   selectionMax,
   suggestIssuers,
 } from '@vigia/contract/documents'
-import { reportLine } from '@vigia/contract/reports'
 import { formatCount } from '@vigia/contract/text'
 import { cte } from '@vigia/dfe/families/cte'
 import { nfe } from '@vigia/dfe/families/nfe'
@@ -35,7 +33,7 @@ import { handle } from '../platform/http/http.ts'
 import { openExport } from './export/downloads.ts'
 import { prepareExport, readExports, renewLink } from './export/exports.ts'
 import { getXml } from './files.ts'
-import type { Counted, Criteria, DueFilter, Order } from './list/filter.ts'
+import type { Criteria, Order } from './list/filter.ts'
 import { countOutside, pageSize, searchDocuments, selectIds } from './list/list.ts'
 import { toRow } from './list/rows.ts'
 import { getDetails } from './panel/details.ts'
@@ -158,38 +156,11 @@ const onItsWay = (total: number) =>
 async function criteriaOf(
   ctx: WithDatabase,
   workspaceId: number,
-  query: z.output<typeof DocumentFilter>,
+  { IdEmpresa, ...filter }: z.output<typeof DocumentFilter>,
 ): Promise<Criteria> {
-  return {
-    type: query.TipoDFe,
-    text: query.CampoPesquisa || undefined,
-    companyId: query.IdEmpresa ? await getCompanyId(ctx, workspaceId, query.IdEmpresa) : undefined,
-    activeOnly: query.Empresas === 'ativas',
-    status: query.Status,
-    role: query.TipoParticipacao,
-    from: query.DataDe,
-    to: query.DataAte,
-    amountFrom: query.ValorDe,
-    amountTo: query.ValorAte,
-    due: dueOf(query),
-    mark: query.Marca,
-    reform: query.Reforma,
-    alert: query.Alerta && (query.Alerta === 'qualquer' ? 'any' : alertBands.indexOf(query.Alerta)),
-    product: query.Produto,
-    ncm: query.NCM,
-    cfop: query.CFOP,
-    counted: countedOf(query),
-  }
-}
-
-function dueOf({ PrazoDe, PrazoAte, PrazoPara }: z.output<typeof DocumentFilter>): DueFilter | undefined {
-  return PrazoDe || PrazoAte || PrazoPara ? { from: PrazoDe, to: PrazoAte, answer: PrazoPara } : undefined
-}
-
-function countedOf({ ContaComo, LinhaDoRelatorio }: z.output<typeof DocumentFilter>): Counted | undefined {
-  if (ContaComo) return { subject: ContaComo, line: LinhaDoRelatorio ? reportLine(LinhaDoRelatorio)! : undefined }
-  if (LinhaDoRelatorio) throw new AppError('invalid-input', 'LinhaDoRelatorio precisa de ContaComo.')
-  return undefined
+  if (filter.LinhaDoRelatorio && !filter.ContaComo)
+    throw new AppError('invalid-input', 'LinhaDoRelatorio precisa de ContaComo.')
+  return { ...filter, companyId: IdEmpresa ? await getCompanyId(ctx, workspaceId, IdEmpresa) : undefined }
 }
 
 const orderings = { data: 'issued', valor: 'amount', chegada: 'arrived', prazo: 'due', emitente: 'issuer' } as const

@@ -60,7 +60,7 @@ async function newOffice() {
         return rows.map(({ name, documents, value, quantity }) => [name, documents, value, quantity])
       }),
     found: async (text: string) => {
-      const { rows } = await searchDocuments(ctx, workspaceId, { type: 0, page: 1, text })
+      const { rows } = await searchDocuments(ctx, workspaceId, { TipoDFe: 0, page: 1, CampoPesquisa: text })
       return rows.map(({ number }) => number)
     },
   }
@@ -124,8 +124,8 @@ test('the search of the list looks inside: words and their beginnings, codes, an
   }
   await deliver(noteWith(note), noteWith({ ...other, issuer: '77888999000181' }), resNFe({ number: 3 }))
   await readEverything(ctx)
-  const search = async (criteria: Omit<Criteria, 'type'>) => {
-    const { rows, total } = await searchDocuments(ctx, workspaceId, { type: 0, page: 1, ...criteria })
+  const search = async (criteria: Omit<Criteria, 'TipoDFe'>) => {
+    const { rows, total } = await searchDocuments(ctx, workspaceId, { TipoDFe: 0, page: 1, ...criteria })
     expect(rows).toHaveLength(total)
     return rows.map(({ number }) => number).sort()
   }
@@ -151,20 +151,28 @@ test('the search of the list looks inside: words and their beginnings, codes, an
     ['caneta 33,00', []],
     ['toalha 33,00', [1]],
   ]
-  for (const [text, numbers] of typed) expect(await search({ text }), text).toEqual(numbers)
-  expect(await search({ text: 'toalha', from: '2026-10-01T00:00:00', to: '2026-10-31T23:59:59' })).toEqual([])
-  expect(await search({ text: 'sabao', from: '2026-11-10T00:00:00', to: '2026-11-10T23:59:59' })).toEqual([1])
-  expect(await search({ cfop: '5102', ncm: '34' })).toEqual([1])
+  for (const [text, numbers] of typed) expect(await search({ CampoPesquisa: text }), text).toEqual(numbers)
+  expect(
+    await search({ CampoPesquisa: 'toalha', DataDe: '2026-10-01T00:00:00', DataAte: '2026-10-31T23:59:59' }),
+  ).toEqual([])
+  expect(
+    await search({ CampoPesquisa: 'sabao', DataDe: '2026-11-10T00:00:00', DataAte: '2026-11-10T23:59:59' }),
+  ).toEqual([1])
+  expect(await search({ CFOP: '5102', NCM: '34' })).toEqual([1])
   const { rows } = await inside((db) =>
     sql<{ id: number }>`select id from product where workspace_id = ${workspaceId} and name = 'CANETA'`.execute(db),
   )
-  expect(await search({ product: rows[0]!.id })).toEqual([2])
+  expect(await search({ Produto: rows[0]!.id })).toEqual([2])
   // Documents of another workspace are not found.
   const stranger = await newOffice()
   await stranger.deliver(noteWith({ number: 1, items: [{ name: 'TINTA' }] }))
   await readEverything(ctx)
-  expect((await searchDocuments(ctx, stranger.workspaceId, { type: 0, page: 1, text: 'caneta' })).total).toBe(0)
-  expect((await searchDocuments(ctx, stranger.workspaceId, { type: 0, page: 1, product: rows[0]!.id })).total).toBe(0)
+  expect(
+    (await searchDocuments(ctx, stranger.workspaceId, { TipoDFe: 0, page: 1, CampoPesquisa: 'caneta' })).total,
+  ).toBe(0)
+  expect((await searchDocuments(ctx, stranger.workspaceId, { TipoDFe: 0, page: 1, Produto: rows[0]!.id })).total).toBe(
+    0,
+  )
 })
 
 test('a document that is cancelled is in no sum, and parcels of it are no longer due', async () => {

@@ -137,7 +137,7 @@ async function ofCriteria(ctx: WithDatabase, workspaceId: number, criteria: Crit
     criteria,
     total: await countDocuments(ctx, workspaceId, criteria),
     filter: criteriaText(criteria, rows[0]),
-    kinds: familyOf(criteria.type).name,
+    kinds: familyOf(criteria.TipoDFe).name,
   }
 }
 

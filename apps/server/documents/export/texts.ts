@@ -4,7 +4,7 @@ import { formatCnpj } from '@vigia/dfe/cnpj'
 import { familyOf, statusNames } from '@vigia/dfe/families/lookup'
 import { roleNames } from '@vigia/dfe/roles'
 import type { z } from 'zod'
-import type { Criteria, DueFilter, Mark } from '../list/filter.ts'
+import type { Criteria, Mark } from '../list/filter.ts'
 
 export type ExportContents = Pick<z.output<typeof ExportForm>, 'xml' | 'pdf' | 'planilha'>
 
@@ -13,17 +13,17 @@ export function contentsText({ xml, pdf, planilha }: ExportContents): string {
 }
 
 export function criteriaText(criteria: Criteria, company: { name: string; cnpj: string } | undefined): string {
-  const { type, text, status, role } = criteria
+  const { TipoDFe, CampoPesquisa: text, Status: status, TipoParticipacao: role, Marca } = criteria
   return [
-    familyOf(type).name,
+    familyOf(TipoDFe).name,
     periodText(criteria),
     company && `empresa ${company.name} (${formatCnpj(company.cnpj)})`,
     status === undefined ? '' : `status ${statusNames[status] ?? status}`,
     role === undefined ? '' : `participação ${roleNames[role] ?? role}`,
-    criteria.activeOnly ? 'só empresas ativas' : '',
-    criteria.due ? dueText(criteria.due) : '',
+    criteria.Empresas === 'ativas' ? 'só empresas ativas' : '',
+    dueText(criteria),
     amountText(criteria),
-    criteria.mark ? markTexts[criteria.mark] : '',
+    Marca ? markTexts[Marca] : '',
     text && `busca por “${text.replace(/\s+/g, ' ')}”`,
   ]
     .filter(Boolean)
@@ -45,21 +45,22 @@ const markTexts: Record<Mark, string> = {
 
 const answerTexts = { ciencia: 'da Ciência', manifestacao: 'da resposta final', desacordo: 'do desacordo' }
 
-function dueText({ from, to, answer }: DueFilter): string {
-  const [first, last] = [from, to].map((day) => day?.split('-').reverse().join('/'))
+function dueText({ PrazoDe, PrazoAte, PrazoPara }: Criteria): string {
+  if (!PrazoDe && !PrazoAte && !PrazoPara) return ''
+  const [first, last] = [PrazoDe, PrazoAte].map((day) => day?.split('-').reverse().join('/'))
   const when = [...(first ? [`de ${first}`] : []), ...(last ? [`até ${last}`] : [])].join(' ') || 'aberto'
-  return `prazo ${answer ? `${answerTexts[answer]} ` : ''}${when}`
+  return `prazo ${PrazoPara ? `${answerTexts[PrazoPara]} ` : ''}${when}`
 }
 
-function amountText({ amountFrom, amountTo }: Criteria): string {
-  const [from, to] = [amountFrom, amountTo].map((amount) => amount && formatMoney(Number(amount)))
+function amountText({ ValorDe, ValorAte }: Criteria): string {
+  const [from, to] = [ValorDe, ValorAte].map((amount) => amount && formatMoney(Number(amount)))
   if (from && to) return `valor de ${from} a ${to}`
   return from ? `valor a partir de ${from}` : to ? `valor até ${to}` : ''
 }
 
-function periodText({ from, to }: Criteria): string {
-  const since = from && localText(from, 'T00:00:00')
-  const until = to && localText(to, 'T23:59:59')
+function periodText({ DataDe, DataAte }: Criteria): string {
+  const since = DataDe && localText(DataDe, 'T00:00:00')
+  const until = DataAte && localText(DataAte, 'T23:59:59')
   if (since && until) return `emissão de ${since} a ${until}`
   if (since) return `emissão a partir de ${since}`
   return until ? `emissão até ${until}` : 'de qualquer data'

@@ -1,8 +1,8 @@
-import type { LineGroup, ReportSubject } from '@vigia/contract/reports'
+import { type LineGroup, type ReportSubject, reportLine } from '@vigia/contract/reports'
 import { type RawBuilder, sql } from 'kysely'
 import { bareTerm } from '../../platform/text.ts'
 import { sumKinds } from '../contents/sums.ts'
-import { type Counted, isIssuer } from './filter.ts'
+import { isIssuer } from './filter.ts'
 
 // The documents behind a number of a report: those that apps/server/documents/contents counted in it, as it wrote them down when it did.
 
@@ -33,7 +33,13 @@ export interface CountedQuestion {
   conditions: RawBuilder<unknown>[]
 }
 
-export function countedQuestion(workspaceId: number, { subject, line }: Counted): CountedQuestion {
+/** The documents that count in a report, or in one of its lines such as `uf:PR`. */
+export function countedQuestion(
+  workspaceId: number,
+  subject: ReportSubject,
+  lineText: string | undefined,
+): CountedQuestion {
+  const line = lineText === undefined ? null : reportLine(lineText)
   const side = sides[subject]
   const counts = sql`exists (select from document_facts r where r.workspace_id = d.workspace_id and r.document_id = d.id and r.side = ${sql.lit(side)} and r.counted)`
   if (!line) return { term: null, product: null, conditions: [counts] }

@@ -1,60 +1,19 @@
-import type { marks, reformFilters } from '@vigia/contract/documents'
-import type { LineGroup, ReportSubject } from '@vigia/contract/reports'
+import { alertBands } from '@vigia/contract/alerts'
+import type { DocumentFilter } from '@vigia/contract/documents'
 import { standingStatuses } from '@vigia/dfe/families/lookup'
 import { unnamedRole } from '@vigia/dfe/roles'
 import { type RawBuilder, sql } from 'kysely'
+import type { z } from 'zod'
 import { type Hiding, shownConditions } from '../../companies/switches.ts'
 import type { Database } from '../../platform/context.ts'
-import type { ServiceCode } from '../../platform/service.ts'
 
-export type Mark = (typeof marks)[number]
+/** The filter of the contract, with the company by its own id. */
+export type Criteria = Omit<z.output<typeof DocumentFilter>, 'IdEmpresa'> & { companyId?: number | undefined }
 
-export type DueAnswer = 'ciencia' | 'manifestacao' | 'desacordo'
-
-/** Until when the next answer can be given: days of São Paulo, both inclusive; and which one it is. */
-export interface DueFilter {
-  from?: string | undefined
-  to?: string | undefined
-  answer?: DueAnswer | undefined
-}
-
-/** Documents that count in a report, and (`line`) in one of its lines. */
-export interface Counted {
-  subject: ReportSubject
-  line?: { group: LineGroup; key: string } | undefined
-}
-
-export interface Criteria {
-  type: ServiceCode
-  text?: string
-  companyId?: number
-  /** Not of archived companies. */
-  activeOnly?: boolean
-  status?: number
-  role?: number
-  /** Local date and time, both inclusive. */
-  from?: string
-  to?: string
-  /** Decimal text, both inclusive. */
-  amountFrom?: string
-  amountTo?: string
-  due?: DueFilter | undefined
-  mark?: Mark
-  /** With an open alert; a number: of this band. */
-  alert?: 'any' | number
-  reform?: ReformFilter
-  /** With this product (`product.id`), or with an NCM that begins so or a CFOP in any item. */
-  product?: number
-  ncm?: string
-  cfop?: string
-  /** Documents behind a number of a report. */
-  counted?: Counted
-}
+export type Mark = NonNullable<Criteria['Marca']>
 
 /** Presence of IBS and CBS in a document, in the order of `document.reform`. */
 export const reformPresences = ['dispensado', 'sem', 'parcial', 'com'] as const
-
-type ReformFilter = (typeof reformFilters)[number]
 
 /** Issue dates; from inclusive, until exclusive. */
 export interface Range {
@@ -92,7 +51,7 @@ export interface FilterQuery {
 const earliest = '0001-01-01T00:00:00'
 const latest = '9999-01-01T00:00:00'
 
-export function rangeOf({ from, to }: Pick<Criteria, 'from' | 'to'>): Range {
+export function rangeOf({ DataDe: from, DataAte: to }: Pick<Criteria, 'DataDe' | 'DataAte'>): Range {
   return {
     from: from === undefined ? earliest : from < latest ? from : latest,
     until: to !== undefined && to < latest ? addSecond(to) : latest,
@@ -108,9 +67,9 @@ export function placeConditions({ workspaceId, filter }: FilterQuery, alias: str
   const column = (name: string) => sql.ref(`${alias}.${name}`)
   return [
     sql`${column('workspace_id')} = ${workspaceId}`,
-    sql`${column('type')} = ${filter.type}`,
+    sql`${column('type')} = ${filter.TipoDFe}`,
     ...(filter.companyId === undefined ? [] : [sql`${column('company_id')} = ${filter.companyId}`]),
-    ...(filter.activeOnly
+    ...(filter.Empresas === 'ativas'
       ? [sql`${column('company_id')} in (select id from company where workspace_id = ${workspaceId} and active)`]
       : []),
   ]
@@ -120,8 +79,8 @@ export function placeConditions({ workspaceId, filter }: FilterQuery, alias: str
 export function kindConditions({ filter, hiding }: FilterQuery, alias: string): RawBuilder<unknown>[] {
   const column = (name: string) => sql.ref(`${alias}.${name}`)
   return [
-    ...(filter.status === undefined ? [] : [sql`${column('status')} = ${filter.status}`]),
-    ...(filter.role === undefined ? [] : [roleCondition(column('roles'), filter.role)]),
+    ...(filter.Status === undefined ? [] : [sql`${column('status')} = ${filter.Status}`]),
+    ...(filter.TipoParticipacao === undefined ? [] : [roleCondition(column('roles'), filter.TipoParticipacao)]),
     ...shownConditions(hiding, alias),
   ]
 }
@@ -152,14 +111,14 @@ export function all(conditions: RawBuilder<unknown>[]): RawBuilder<unknown> {
 }
 
 /** The documents with an open alert, as a condition on `document d`. */
-export const alertCondition = (alert: 'any' | number): RawBuilder<unknown> =>
-  alert === 'any' ? sql`d.alert_band is not null` : sql`d.alert_band = ${alert}`
+export const alertCondition = (alert: NonNullable<Criteria['Alerta']>): RawBuilder<unknown> =>
+  alert === 'qualquer' ? sql`d.alert_band is not null` : sql`d.alert_band = ${alertBands.indexOf(alert)}`
 
 /** Documents that count in sums, as a condition on `document d`: not cancelled, denied, disowned or not carried out. */
 export const standingOnly = sql.raw(`d.status in (${standingStatuses.join(', ')})`)
 
 /** Condition on `document d` by what was read inside documents that stand. */
-export const reformCondition = (reform: ReformFilter): RawBuilder<unknown> =>
+export const reformCondition = (reform: NonNullable<Criteria['Reforma']>): RawBuilder<unknown> =>
   sql`${standingOnly} and ${reform === 'achados' ? sql`d.misfits` : sql`d.reform = ${sql.lit(reformPresences.indexOf(reform))}`}`
 
 /** Whether a tax id is that of an issuer, who is named by the root of a CNPJ (8 characters), a CNPJ or a CPF. Indexes know the beginnings. */

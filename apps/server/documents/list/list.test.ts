@@ -109,14 +109,15 @@ describe('against a model in memory', () => {
       .map((one, index) => ({ one, index }))
       .filter(({ one, index }) => {
         const roles = rolesOf(one)
+        const role = asked.TipoParticipacao
         const shown = masks[2 * one.to + (one.type === 'nfe' ? 0 : 1)]!
         return (
-          (one.type === 'nfe' ? 0 : 2) === asked.type &&
+          (one.type === 'nfe' ? 0 : 2) === asked.TipoDFe &&
           roles.some((role) => shown & (1 << role)) &&
           (asked.company ?? one.to) === one.to &&
-          (asked.status ?? statusOf(one)) === statusOf(one) &&
-          (asked.role === undefined || roles.includes(asked.role) || (asked.role === 3 && roles.includes(8))) &&
-          (anyDate || ((asked.from ?? '') <= one.issuedAt && one.issuedAt <= (asked.to ?? '9'))) &&
+          (asked.Status ?? statusOf(one)) === statusOf(one) &&
+          (role === undefined || roles.includes(role) || (role === 3 && roles.includes(8))) &&
+          (anyDate || ((asked.DataDe ?? '') <= one.issuedAt && one.issuedAt <= (asked.DataAte ?? '9'))) &&
           hasAmount(one, asked) &&
           means(one, index)
         )
@@ -132,20 +133,24 @@ describe('against a model in memory', () => {
         for (const { asked, typed } of questions) {
           const { company, ...filter } = asked
           const companyId = company === undefined ? undefined : workspace.companies[company]
-          const text = typed?.text.trim()
-          const found = await pageOf(workspace.id, { ...filter, companyId, text })
+          const CampoPesquisa = typed?.text.trim()
+          const found = await pageOf(workspace.id, { ...filter, companyId, CampoPesquisa })
           const all = expected(drafts, masks, asked, typed ?? { means: () => true })
           const listed = all
             .map(({ one, index }) => ({ draft: one, ...rows.get(chaveOf(one, index))! }))
             .sort((a, b) => compareRows(filter.order, a, b))
           const cents = all.reduce((sum, { one }) => sum + one.cents, 0)
-          expect([text, found.total, found.amount]).toEqual([text, all.length, (cents / 100).toFixed(2)])
-          expect([text, filter.order, found.rows.map((row) => row.id)]).toEqual([
-            text,
+          expect([CampoPesquisa, found.total, found.amount]).toEqual([
+            CampoPesquisa,
+            all.length,
+            (cents / 100).toFixed(2),
+          ])
+          expect([CampoPesquisa, filter.order, found.rows.map((row) => row.id)]).toEqual([
+            CampoPesquisa,
             filter.order,
             listed.slice((filter.page - 1) * pageSize, filter.page * pageSize).map(({ id }) => id),
           ])
-          const criteria = { ...filter, companyId, text }
+          const criteria = { ...filter, companyId, CampoPesquisa }
           expect(await selectIds({ db }, workspace.id, criteria, all.length, filter.order)).toEqual(
             listed.map(({ id }) => id),
           )
@@ -153,10 +158,10 @@ describe('against a model in memory', () => {
           const anywhere = expected(
             drafts,
             masks,
-            { ...asked, from: undefined, to: undefined },
+            { ...asked, DataDe: undefined, DataAte: undefined },
             typed ?? { means: () => true },
           )
-          expect([text, outside.total]).toEqual([text, anywhere.length - all.length])
+          expect([CampoPesquisa, outside.total]).toEqual([CampoPesquisa, anywhere.length - all.length])
           expect(outside.months.reduce((sum, { n }) => sum + n, 0)).toBe(outside.total)
         }
       }),
@@ -240,7 +245,7 @@ describe('the call', () => {
   })
 
   test('a selection of more documents than it may hold is refused, and says how many there are', async () => {
-    await expect(selectIds({ db }, workspace.id, { type: 0 }, 53)).rejects.toMatchObject({
+    await expect(selectIds({ db }, workspace.id, { TipoDFe: 0 }, 53)).rejects.toMatchObject({
       code: 'conflict',
       message: expect.stringContaining('tem 54 documentos'),
     })

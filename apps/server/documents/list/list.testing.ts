@@ -300,21 +300,21 @@ const someTime = fc
     return moved.length > 24 || moved < '0001' ? time : moved.slice(0, 19)
   })
 
-export type Question = Omit<Filter, 'text' | 'companyId' | 'order'> & { company?: number; order: Order }
+export type Question = Omit<Filter, 'CampoPesquisa' | 'companyId' | 'order'> & { company?: number; order: Order }
 
 const seldom = <T>(arbitrary: fc.Arbitrary<T>) => fc.oneof({ weight: 2, arbitrary: fc.constant(undefined) }, arbitrary)
 
 /** Every filter of the list but the text, in any combination; dates in order. */
 export const question: fc.Arbitrary<Question> = fc
   .record({
-    type: fc.constantFrom<0 | 2>(0, 2),
+    TipoDFe: fc.constantFrom<0 | 2>(0, 2),
     company: seldom(fc.nat(1)),
-    status: seldom(fc.integer({ min: 1, max: 8 })),
-    role: seldom(fc.integer({ min: 0, max: 7 })),
-    from: seldom(someTime),
-    to: seldom(someTime),
-    amountFrom: seldom(fc.constantFrom('0', '250000.00', '500000.5')),
-    amountTo: seldom(fc.constantFrom('500000.50', '999999.99')),
+    Status: seldom(fc.integer({ min: 1, max: 8 })),
+    TipoParticipacao: seldom(fc.integer({ min: 0, max: 7 })),
+    DataDe: seldom(someTime),
+    DataAte: seldom(someTime),
+    ValorDe: seldom(fc.constantFrom('0', '250000.00', '500000.5')),
+    ValorAte: seldom(fc.constantFrom('500000.50', '999999.99')),
     page: fc.constantFrom(1, 1, 1, 2, 3),
     order: fc.record({
       by: fc.constantFrom<Order['by']>('issued', 'issued', 'amount', 'arrived', 'due', 'issuer'),
@@ -323,17 +323,16 @@ export const question: fc.Arbitrary<Question> = fc
     // As the screen asks.
     wholeDays: fc.boolean(),
   })
-  .map(({ wholeDays, ...filter }) => {
-    const [from, to] =
-      filter.from && filter.to && filter.from > filter.to ? [filter.to, filter.from] : [filter.from, filter.to]
+  .map(({ wholeDays, DataDe, DataAte, ...filter }) => {
+    const [from, to] = DataDe && DataAte && DataDe > DataAte ? [DataAte, DataDe] : [DataDe, DataAte]
     return wholeDays
-      ? { ...filter, from: from && `${from.slice(0, 10)}T00:00:00`, to: to && `${to.slice(0, 10)}T23:59:59` }
-      : { ...filter, from, to }
+      ? { ...filter, DataDe: from && `${from.slice(0, 10)}T00:00:00`, DataAte: to && `${to.slice(0, 10)}T23:59:59` }
+      : { ...filter, DataDe: from, DataAte: to }
   })
 
 /** Whether the model finds its amount in the range. */
-export function hasAmount({ cents }: Draft, { amountFrom, amountTo }: Question): boolean {
-  return cents >= Number(amountFrom ?? 0) * 100 && cents <= Number(amountTo ?? 1e9) * 100
+export function hasAmount({ cents }: Draft, { ValorDe, ValorAte }: Question): boolean {
+  return cents >= Number(ValorDe ?? 0) * 100 && cents <= Number(ValorAte ?? 1e9) * 100
 }
 
 /** Order of two documents in a list; `due` and `arrived` as the row shows them. */

@@ -84,12 +84,12 @@ export async function readWhole(
 export async function countOutside(
   { db }: WithDatabase,
   workspaceId: number,
-  { from, to, ...criteria }: Criteria,
+  { DataDe, DataAte, ...criteria }: Criteria,
 ): Promise<{ total: number; since: string | null; months: { month: string; n: number }[] }> {
   const asked = await readQuery(db, workspaceId, criteria)
-  const without = rangeOf({ from, to })
+  const without = rangeOf({ DataDe, DataAte })
   // A whole chave is found whatever the range is.
-  if (asked.anyDate || (from === undefined && to === undefined)) return { total: 0, since: null, months: [] }
+  if (asked.anyDate || (DataDe === undefined && DataAte === undefined)) return { total: 0, since: null, months: [] }
   const { rows } = await sql<{ month: string; n: number }>`
     select to_char(date_trunc('month', d.issued_at), 'YYYY-MM') as month, count(*)::int as n from document d
      where ${withinRange(asked, asked.range)}

@@ -14,7 +14,7 @@ export async function readPart(query: FilterQuery, order: Order, { total, offset
     // An index leads to what ends soon, which in a large workspace is more than a page.
     const { workspaceId, filter } = query
     const soon = new Date(Date.now() + soonMs)
-    const near = { ...query, found: [...query.found, dueUntil(workspaceId, filter.type, soon)] }
+    const near = { ...query, found: [...query.found, dueUntil(workspaceId, filter.TipoDFe, soon)] }
     const ids = await readIds(near, order, { reversed: false, skipped: offset, take })
     if (ids.length === take) return ids
   }

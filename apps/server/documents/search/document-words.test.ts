@@ -72,7 +72,7 @@ const put = (termsOf: (index: number) => string[], which: readonly number[] = [.
 /** The places of the documents with a typed word, newest first. */
 async function found(typed: string, range = always, database: Database = db): Promise<number[]> {
   const [set] = await readWorkspace({ db: database }, workspaceId, ({ db }) =>
-    findWithWords(db, workspaceId, { type: 0 }, range, [[termQuestion(typed)!]]),
+    findWithWords(db, workspaceId, { TipoDFe: 0 }, range, [[termQuestion(typed)!]]),
   )
   const numbers = set!.isEmpty ? [] : set!.ids.slice(1, -1).split(',')
   return numbers.map((id) => ids.indexOf(BigInt(id)))
@@ -99,7 +99,7 @@ test('words that a tsvector refuses keep no document from being stored', async (
   await put(() => ['papel', 'resto6', 'a\0b', 'x'.repeat(3_000), `\\'|&!(`, ''], [6])
   expect(await found('resto6')).toContain(6)
   const [set] = await readWorkspace({ db }, workspaceId, ({ db }) =>
-    findWithWords(db, workspaceId, { type: 0 }, always, [[[`\\'|&!(`]]]),
+    findWithWords(db, workspaceId, { TipoDFe: 0 }, always, [[[`\\'|&!(`]]]),
   )
   expect(set!.ids).toBe(`{${ids[6]}}`)
 })
@@ -107,7 +107,9 @@ test('words that a tsvector refuses keep no document from being stored', async (
 test('nothing of another workspace is found, nor of companies that a person may not see', async () => {
   const stranger = await newWorkspace(db)
   await inWorkspace({ db }, stranger, async ({ db }) => {
-    expect(await findWithWords(db, workspaceId, { type: 0 }, always, [[['papel']]])).toMatchObject([{ isEmpty: true }])
+    expect(await findWithWords(db, workspaceId, { TipoDFe: 0 }, always, [[['papel']]])).toMatchObject([
+      { isEmpty: true },
+    ])
   })
   await withLimited([companies[1]!], async (limited) => {
     expect((await found('papel', always, limited)).every((index) => index % 2 === 1)).toBe(true)
@@ -128,7 +130,7 @@ async function withLimited(seen: number[], work: (limited: Database) => Promise<
 onOneServer('the search goes by the index of words, also for who sees some companies only', async () => {
   await withLimited(companies, async (limited) => {
     const { scans, read } = await readWorkspace({ db: limited }, workspaceId, async ({ db }) => {
-      await findWithWords(db, workspaceId, { type: 0 }, always, [[['raro']]])
+      await findWithWords(db, workspaceId, { TipoDFe: 0 }, always, [[['raro']]])
       const { rows } = await sql<{ scans: number; read: number }>`
         select pg_stat_get_xact_numscans('document_words_ix'::regclass)::int as scans,
                pg_stat_get_xact_tuples_returned('document_words'::regclass)::int as read`.execute(db)
@@ -151,7 +153,8 @@ test('of more documents than a search reaches the newest are counted, and nothin
         returning 1)
       select count(*) from added`.execute(db),
   )
-  const list = (text: string, more = {}) => searchDocuments({ db }, office, { type: 0, page: 1, text, ...more })
+  const list = (text: string, more = {}) =>
+    searchDocuments({ db }, office, { TipoDFe: 0, page: 1, CampoPesquisa: text, ...more })
   const since = dayOf(reachMax - 1)
   const { rows, ...totals } = await list('parafuso')
   expect(totals).toEqual({ total: reachMax, amount: '15000.00', since })
@@ -160,10 +163,12 @@ test('of more documents than a search reaches the newest are counted, and nothin
   // One company, fewer days or another word make them fewer.
   expect(await list('parafuso', { companyId: companies[1] })).toMatchObject({ total: reachMax / 2, since: null })
   expect(await list('parafuso dia1')).toMatchObject({ total: 3_334, since: null })
-  expect(await list('parafuso', { from: since })).toMatchObject({ total: reachMax, since: null })
+  expect(await list('parafuso', { DataDe: since })).toMatchObject({ total: reachMax, since: null })
   const refused = { code: 'conflict', message: expect.stringContaining('Mais de 10.000 documentos') }
-  await expect(selectIds({ db }, office, { type: 0, text: 'parafuso' }, 20_000)).rejects.toMatchObject(refused)
+  await expect(selectIds({ db }, office, { TipoDFe: 0, CampoPesquisa: 'parafuso' }, 20_000)).rejects.toMatchObject(
+    refused,
+  )
   await expect(
-    readWorkspace({ db }, office, (ctx) => countDocuments(ctx, office, { type: 0, text: 'parafuso' })),
+    readWorkspace({ db }, office, (ctx) => countDocuments(ctx, office, { TipoDFe: 0, CampoPesquisa: 'parafuso' })),
   ).rejects.toMatchObject(refused)
 })

@@ -2,8 +2,8 @@ import { reachMax } from '@vigia/contract/documents'
 import { sql } from 'kysely'
 import type { Database } from '../../platform/context.ts'
 import { executePrepared } from '../../platform/database.ts'
-import { type Place, type ServiceCode, serviceCodes } from '../../platform/service.ts'
-import type { Range } from '../list/filter.ts'
+import { type Place, serviceCodes } from '../../platform/service.ts'
+import type { Criteria, Range } from '../list/filter.ts'
 
 // Documents by what is inside them: `document_words`.
 
@@ -76,7 +76,7 @@ export interface Having {
 export async function findWithWords(
   db: Database,
   workspaceId: number,
-  { type, companyId = null }: { type: ServiceCode; companyId?: number | null | undefined },
+  { TipoDFe, companyId = null }: Pick<Criteria, 'TipoDFe'> & { companyId?: number | null | undefined },
   { from, until }: Range,
   questions: readonly (readonly AnyOf[])[],
 ): Promise<Having[]> {
@@ -85,7 +85,7 @@ export async function findWithWords(
     select x.ids, x.ids = '{}' as "isEmpty", x.since from unnest(${questions.map((all) => tsquery(workspaceId, all))}::text[]) with ordinality q (words, place),
       lateral (select coalesce((array_agg(w.document_id))[:${reachMax}], '{}')::text as ids,
                       case when count(*) > ${reachMax} then (array_agg(w.issued_at))[${reachMax}]::text end as since
-                 from documents_with_words(${workspaceId}, q.words, ${type}::smallint, ${companyId}::int,
+                 from documents_with_words(${workspaceId}, q.words, ${TipoDFe}::smallint, ${companyId}::int,
                                            ${from}::timestamp, ${until}::timestamp, ${reachMax + 1}) w) x
      order by q.place`.execute(db)
   return rows.map((row) => ({ ...row, since: row.since?.replace(' ', 'T') ?? null }))

@@ -24,11 +24,11 @@ export async function readQuery(
   workspaceId: number,
   filter: Criteria,
 ): Promise<FilterQuery & { anyDate: boolean }> {
-  const words = readWords(filter.text ?? '')
+  const words = readWords(filter.CampoPesquisa ?? '')
   const anyDate = words.chave !== null
   // A whole chave means that document, whenever it was issued.
   const range = anyDate ? rangeOf({}) : words.ranges.reduce(common, rangeOf(filter))
-  const counted = filter.counted && countedQuestion(workspaceId, filter.counted)
+  const counted = filter.ContaComo && countedQuestion(workspaceId, filter.ContaComo, filter.LinhaDoRelatorio)
   const fields = [
     ...(await insideFilter(db, workspaceId, filter, counted)),
     ...(await inFields(db, workspaceId, words.others)),
@@ -45,11 +45,11 @@ export async function readQuery(
     isDated,
     found: [
       ...(anyDate ? [sql`d.chave = ${words.chave}`] : []),
-      ...amountConditions({ from: filter.amountFrom, to: filter.amountTo }),
-      ...(filter.due ? [dueCondition(workspaceId, filter.type, filter.due)] : []),
-      ...(filter.mark ? [markCondition(workspaceId, filter.mark)] : []),
-      ...(filter.alert === undefined ? [] : [alertCondition(filter.alert)]),
-      ...(filter.reform === undefined ? [] : [reformCondition(filter.reform)]),
+      ...amountConditions({ from: filter.ValorDe, to: filter.ValorAte }),
+      ...(filter.PrazoDe || filter.PrazoAte || filter.PrazoPara ? [dueCondition(workspaceId, filter)] : []),
+      ...(filter.Marca ? [markCondition(workspaceId, filter.Marca)] : []),
+      ...(filter.Alerta ? [alertCondition(filter.Alerta)] : []),
+      ...(filter.Reforma ? [reformCondition(filter.Reforma)] : []),
       ...(counted?.conditions ?? []),
       ...words.amounts.flatMap(amountConditions),
       ...words.days.map(onDay),
@@ -120,15 +120,15 @@ const issuedBy = (ids: readonly string[]) => sql`d.supplier_id = any (${`{${ids.
 async function insideFilter(
   db: Database,
   workspaceId: number,
-  { product, ncm, cfop }: Criteria,
+  { Produto, NCM, CFOP }: Criteria,
   counted: CountedQuestion | undefined,
 ): Promise<Field[]> {
   const inside = [
-    ...(ncm === undefined ? [] : [termQuestion(`ncm:${ncm}`)]),
-    ...(cfop === undefined ? [] : [termQuestion(`cfop:${cfop}`)]),
+    ...(NCM === undefined ? [] : [termQuestion(`ncm:${NCM}`)]),
+    ...(CFOP === undefined ? [] : [termQuestion(`cfop:${CFOP}`)]),
     ...(counted?.term ? [[counted.term]] : []),
   ].map((inside): Field => ({ conditions: [], issuers: [], inside }))
-  const products = [product, counted?.product].filter((id) => typeof id === 'number')
+  const products = [Produto, counted?.product].filter((id) => typeof id === 'number')
   const ofProducts = await Promise.all(products.map((id) => productFields(db, workspaceId, id)))
   return [...inside, ...ofProducts.flat()]
 }

@@ -38,7 +38,7 @@ async function newOffice(notes: number[] = [1, 2, 3]) {
     role,
   })
   const list = async (mark?: Mark, type: 0 | 2 = 0) => {
-    const { rows, total } = await searchDocuments(ctx, workspaceId, { type, page: 1, ...(mark && { mark }) })
+    const { rows, total } = await searchDocuments(ctx, workspaceId, { TipoDFe: type, page: 1, Marca: mark })
     expect(rows).toHaveLength(total)
     return rows.map((row) => toRow(row, workspaceId, ctx.ids)).sort((a, b) => a.numero - b.numero)
   }
@@ -84,7 +84,7 @@ test('documents are checked and unchecked, counted and found by it', async () =>
   for await (const rows of readInBatches(
     ctx,
     workspaceId,
-    { criteria: { type: 0, mark: 'conferidas' } },
+    { criteria: { TipoDFe: 0, Marca: 'conferidas' } },
     { withContent: false },
   ))
     exported.push(...rows)

@@ -187,7 +187,7 @@ async function readCounts(db: Database, { workspaceId, shown }: About) {
   const tomorrow = writeBrasiliaTime(new Date(Date.now() + 86_400_000)).slice(0, 10)
   const count = (condition: RawBuilder<unknown>) =>
     sql<number>`(select count(*)::int from document d where ${condition} and ${isWanted(workspaceId)} and ${shown('d')})`
-  const due = ({ code }: Family) => count(dueCondition(workspaceId, code, { to: tomorrow }))
+  const due = ({ code }: Family) => count(dueCondition(workspaceId, { TipoDFe: code, PrazoAte: tomorrow }))
   const marked = ({ code }: Family, mark: Mark) =>
     count(sql`d.workspace_id = ${workspaceId} and d.type = ${code} and ${markCondition(workspaceId, mark)}`)
   const counts = {

@@ -109,7 +109,7 @@ function isShown(row: Row, off: Map<number, number[]>): boolean {
 async function all(filter: Partial<Filter>) {
   const rows: bigint[] = []
   for (let page = 1; ; page++) {
-    const found = await searchDocuments({ db }, workspaceId, { type: 0, page, ...filter })
+    const found = await searchDocuments({ db }, workspaceId, { TipoDFe: 0, page, ...filter })
     rows.push(...found.rows.map((row) => row.id))
     if (page * pageSize >= found.total) return { rows, total: found.total, amount: found.amount }
   }
@@ -123,11 +123,11 @@ test('whatever is switched off, totals, sums, pages and the dashboard are exactl
   const roles = fc.uniqueArray(role)
   const filter = fc.record(
     {
-      role,
-      status: fc.constantFrom(2, 3),
+      TipoParticipacao: role,
+      Status: fc.constantFrom(2, 3),
       company: fc.nat(2),
-      from: fc.constantFrom('2026-01-01T00:00:00', '2026-01-20T10:15:00', `${today}T00:00:00`, `${today}T10:20:00`),
-      text: fc.constant('acougue'),
+      DataDe: fc.constantFrom('2026-01-01T00:00:00', '2026-01-20T10:15:00', `${today}T00:00:00`, `${today}T10:20:00`),
+      CampoPesquisa: fc.constant('acougue'),
     },
     { requiredKeys: [] },
   )
@@ -142,13 +142,13 @@ test('whatever is switched off, totals, sums, pages and the dashboard are exactl
       const shown = documents.filter((row) => isShown(row, off))
       const expected = shown.filter(
         (row) =>
-          (filter.status === undefined || row.status === filter.status) &&
+          (filter.Status === undefined || row.status === filter.Status) &&
           (company === undefined || row.company_id === companies[company]!.id) &&
-          (filter.from === undefined || row.issued_at.replace(' ', 'T') >= filter.from) &&
-          (filter.text === undefined || row.name === 'AÇOUGUE') &&
-          (filter.role === undefined ||
-            (row.roles & (1 << filter.role)) !== 0 ||
-            (filter.role === 3 && row.roles === 256)),
+          (filter.DataDe === undefined || row.issued_at.replace(' ', 'T') >= filter.DataDe) &&
+          (filter.CampoPesquisa === undefined || row.name === 'AÇOUGUE') &&
+          (filter.TipoParticipacao === undefined ||
+            (row.roles & (1 << filter.TipoParticipacao)) !== 0 ||
+            (filter.TipoParticipacao === 3 && row.roles === 256)),
       )
       const found = await all({ ...filter, companyId: company === undefined ? undefined : companies[company]!.id })
       expect(found.rows).toEqual(expected.map((row) => row.id))

@@ -1,5 +1,4 @@
 import { getReformSheet } from '@vigia/contract/reform'
-import { reportLine } from '@vigia/contract/reports'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { noteWith, readEverything, type TestNote } from '../../documents/contents/testing.ts'
 import { searchDocuments } from '../../documents/list/list.ts'
@@ -66,10 +65,11 @@ test('a month: what suppliers informed, by supplier, CFOP and NCM, and who did n
   expect(sheet.cfops.map(({ codigo, documentos, cbs }) => [codigo, documentos, cbs])).toEqual([['5102', 5, 0.36]])
   expect(sheet.ncms.map(({ codigo }) => codigo)).toEqual(['48025610'])
   const { rows: _, ...behind } = await searchDocuments(ctx, workspaceId, {
-    type: 0,
-    from: '2026-11-01T00:00:00',
-    to: '2026-11-30T23:59:59',
-    counted: { subject: 'compras', line: reportLine('classificacao:000001')! },
+    TipoDFe: 0,
+    DataDe: '2026-11-01T00:00:00',
+    DataAte: '2026-11-30T23:59:59',
+    ContaComo: 'compras',
+    LinhaDoRelatorio: 'classificacao:000001',
     page: 1,
   })
   expect(sheet.classificacoes.map(({ codigo, nome, documentos, cbs }) => [codigo, nome, documentos, cbs])).toEqual([

@@ -1,4 +1,4 @@
-import { groupsOf, type ReportSubject, reportLine, reportSubjects } from '@vigia/contract/reports'
+import { groupsOf, type ReportSubject, reportSubjects } from '@vigia/contract/reports'
 import { contentsOf, type NfeContents, readDetails } from '@vigia/dfe/read'
 import fc from 'fast-check'
 import { sql } from 'kysely'
@@ -83,23 +83,24 @@ test('the list behind every number of a report has as many documents and the sam
           ] as const) {
             const question: Question = { subject, group, from, to, companyId: undefined, text: '' }
             const { linhas, total } = await readReport(ctx, workspaceId, question, 1)
-            const list = async (line: string | null, [first, last]: [string, string]) => {
+            const list = async (line: string | undefined, [first, last]: [string, string]) => {
               const { rows, total, amount } = await searchDocuments(ctx, workspaceId, {
-                type: types[subject],
-                from: `${first}-01T00:00:00`,
-                to: `${last}-30T23:59:59`,
-                counted: { subject, line: line === null ? undefined : reportLine(line)! },
+                TipoDFe: types[subject],
+                DataDe: `${first}-01T00:00:00`,
+                DataAte: `${last}-30T23:59:59`,
+                ContaComo: subject,
+                LinhaDoRelatorio: line,
                 page: 1,
               })
               return { ids: rows.map(({ id }) => id), documents: total, value: Math.round(Number(amount) * 100) }
             }
             const cents = (reais: number) => Math.round(reais * 100)
-            const whole = await list(null, [from, to])
+            const whole = await list(undefined, [from, to])
             expect([subject, group, whole.value]).toEqual([subject, group, cents(total.valor)])
             if (total.documentos !== null) expect(whole.documents).toBe(total.documentos)
             for (const { chave, documentos, valor } of linhas) {
               const behind = await (group === 'mes'
-                ? list(null, [chave, chave])
+                ? list(undefined, [chave, chave])
                 : list(`${group}:${chave}`, [from, to]))
               expect([subject, group, chave, behind.documents]).toEqual([subject, group, chave, documentos])
               // A document may have items of other lines: of it, what belongs to this one.
@@ -127,8 +128,9 @@ test('a root stands for all of its establishments', async () => {
   )
   await readEverything(ctx)
   const { total } = await searchDocuments(ctx, workspaceId, {
-    type: 0,
-    counted: { subject: 'compras', line: reportLine('participante:11222333')! },
+    TipoDFe: 0,
+    ContaComo: 'compras',
+    LinhaDoRelatorio: 'participante:11222333',
     page: 1,
   })
   expect(total).toBe(2)

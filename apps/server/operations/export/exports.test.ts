@@ -720,7 +720,7 @@ describe('the forms of an export', () => {
         return printer.print(order, options).finally(() => seen.now--)
       },
     }
-    const rows = readInBatches(ctx, workspaceId, { criteria: { type: 0 } }, { withContent: true })
+    const rows = readInBatches(ctx, workspaceId, { criteria: { TipoDFe: 0 } }, { withContent: true })
     const words = {
       productName: 'Vigia',
       filter: 'NF-e',
@@ -794,7 +794,7 @@ describe('a long download', () => {
     await storeMany()
     const db = openDatabase(exports.database.url, { connections: 1 })
     let rows = 0
-    for await (const batch of readInBatches({ db }, workspaceId, { criteria: { type: 0 } }, { withContent: true })) {
+    for await (const batch of readInBatches({ db }, workspaceId, { criteria: { TipoDFe: 0 } }, { withContent: true })) {
       rows += batch.length
       expect((await sql<{ one: number }>`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }])
     }
@@ -829,7 +829,7 @@ describe('a long download', () => {
     const seen = { batches: 0, ended: false }
     async function* watched() {
       try {
-        for await (const rows of readInBatches(ctx, workspaceId, { criteria: { type: 0 } }, { withContent: true })) {
+        for await (const rows of readInBatches(ctx, workspaceId, { criteria: { TipoDFe: 0 } }, { withContent: true })) {
           seen.batches++
           yield rows
         }

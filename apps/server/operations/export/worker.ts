@@ -141,14 +141,14 @@ function contentOf(
   }
   const unread = async () => {
     if (!criteria) return []
-    const choice = { service: serviceOf(criteria.type), companyId: criteria.companyId, since: criteria.from }
+    const choice = { service: serviceOf(criteria.TipoDFe), companyId: criteria.companyId, since: criteria.DataDe }
     return unreadableLines(await readWorkspace(ctx, workspaceId, (ctx) => listUnreadable(ctx, workspaceId, choice)))
   }
   const task = {
     workspaceId,
     unread,
     contents,
-    role: criteria?.role,
+    role: criteria?.TipoParticipacao,
     logoOf,
     productName,
     filter,
