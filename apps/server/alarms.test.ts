@@ -1,11 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { useFolder } from '../../tests/support/folder.ts'
 import { useDatabase } from './platform/database.testing.ts'
 import { createHealth, openProbes } from './platform/http/probes.ts'
-import { repeat } from './platform/jobs/loop.ts'
-import { createLogger } from './platform/log.ts'
 import { readConfig, type Server, start } from './start.ts'
 
 const metricsToken = 'a-token-for-prometheus'
@@ -58,26 +56,6 @@ test('a process that only captures says that it lives, is ready, and what it mea
   const text = await response.text()
   expect(text).toContain('vigia_database_up 1')
   expect(text).toContain('vigia_ready{role="worker"} 1')
-})
-
-test('a worker whose loops do not turn is not ready', async () => {
-  let goOn = () => {}
-  const neverTurning = () =>
-    new Promise<void>((resolve) => {
-      goOn = resolve
-    })
-  const loop = repeat(1, neverTurning, createLogger('silent'))
-  const now = performance.now()
-  const moved = vi.spyOn(performance, 'now').mockImplementation(() => now + 3 * 3_600_000)
-  try {
-    expect(await (await ask('/ready')).json()).toEqual({ ready: false, roles: { worker: 'not-ready' } })
-    expect(await (await ask('/metrics', { headers })).text()).toContain('vigia_ready{role="worker"} 0')
-  } finally {
-    moved.mockRestore()
-    goOn()
-    await loop[Symbol.asyncDispose]()
-  }
-  expect(await (await ask('/ready')).json()).toEqual({ ready: true, roles: { worker: 'ready' } })
 })
 
 test('numbers are for who has the token, and nothing else is there', async () => {

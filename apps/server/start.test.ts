@@ -4,7 +4,6 @@ import { createDatabase, onOneServer } from '../../tests/support/database.ts'
 import { useFolder } from '../../tests/support/folder.ts'
 import { useDatabase, useOwner } from './platform/database.testing.ts'
 import { InstallationError } from './platform/installation.ts'
-import { lateLoops } from './platform/jobs/loop.ts'
 import { readConfig, start } from './start.ts'
 
 const { url } = await useDatabase()
@@ -171,23 +170,6 @@ test('an API without a worker beside it does not go on saying that the one of an
   await using _other = await start(config(), { roles: ['api'] })
   const { rows } = await owner.query("select ended_at is not null as ended from trouble where key = 'trabalho'")
   expect(rows).toEqual([{ ended: true }])
-})
-
-test('all loops of a worker hear of the end at once, before any of them has ended', async () => {
-  const { sefaz, ...rest } = config()
-  const worker = await start({ ...rest, sefaz: { ...sefaz, caFiles: [] } }, { roles: ['worker'] })
-  // All of them are late then.
-  const later = vi.spyOn(performance, 'now').mockReturnValue(Number.MAX_VALUE)
-  const loops = lateLoops()
-  later.mockRestore()
-  expect(loops).toEqual(expect.arrayContaining(['capture', 'manifestation', 'job']))
-  const told = vi.spyOn(AbortController.prototype, 'abort')
-  const ended = worker[Symbol.asyncDispose]()
-  const toldAtOnce = told.mock.calls.length
-  told.mockRestore()
-  await ended
-  // Two prove what can be stored, one of the API of these tests; they end with the storage.
-  expect(toldAtOnce).toBeGreaterThanOrEqual(loops.length - 2)
 })
 
 test('a worker that starts after hours of silence holds the events that wait', async () => {

@@ -7,7 +7,7 @@ import { productMetrics } from './operations/metrics.ts'
 import { limitedRole, pools, requireRole } from './platform/database.ts'
 import { createMetrics } from './platform/http/metrics.ts'
 import type { Health } from './platform/http/probes.ts'
-import { lateLoops, repeat } from './platform/jobs/loop.ts'
+import { repeat } from './platform/jobs/loop.ts'
 import { watch } from './platform/jobs/watch.ts'
 import { endTrouble } from './platform/trouble.ts'
 import { startWorker } from './worker.ts'
@@ -84,7 +84,6 @@ export async function start(
       await requireReady(working)
       if (!(await working.storage.prove())) throw new Error('nothing can be stored')
       if (working.signer.isDown) throw new Error('the signer does not respond')
-      if (lateLoops().length > 0) throw new Error('a loop does not turn')
     })
   }
   const owned = stack.move()

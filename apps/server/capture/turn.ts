@@ -86,8 +86,6 @@ export async function startCaptureWorker(
       describe: ({ cnpj, service }) => ({ cnpj, service }),
       // As many as all processes together may hold.
       concurrency: ctx.config.sefaz.conversations,
-      // It holds its lease anew for each page: twenty of them and what comes before, all as slow as a response may be, and a rest for the database.
-      workMs: 30 * ctx.config.sefaz.answerMs + 10 * 60_000,
       idleMs,
     },
     ctx.log,

@@ -7,8 +7,6 @@ import { type Decision, openFile, readWaitingFile, settleFile, type WaitingFile 
 import { openWithOneOf } from './certificates.ts'
 import { type CapturesOfCertificates, isProved, registerOrRenew } from './registration.ts'
 
-// To open a file takes fifteen seconds at most, after it has waited for those of the same workspace.
-const workMs = 10 * 60_000
 // The last failure is a bit more than five minutes after the first.
 const waits = [4_000, 8_000, 16_000, 32_000, 60_000]
 const attemptsMax = 8
@@ -19,7 +17,6 @@ export function certificateJob(captures: CapturesOfCertificates): JobKind {
     name: 'certificate',
     concurrency: 8,
     placesOfEach: 1,
-    workMs,
     waits,
     // Without the signer no key can be sealed.
     mayRun: ({ signer }) => !signer.isDown,

@@ -15,8 +15,6 @@ type SendingContext = Pick<Context, 'db' | 'config' | 'log' | 'signer'>
 
 // Each batch is of one author at one service; a person is waiting for most of them.
 const batchesMax = 4
-// Its lease ends before.
-const workMs = 10 * 60_000
 const idleMs = 250
 const graceMs = 10_000
 
@@ -42,7 +40,6 @@ export async function startEventWorker(
       postpone: (batch) => postponeFailed(ctx, batch),
       describe: ({ cnpj, service }) => ({ cnpj, service }),
       concurrency: batchesMax,
-      workMs,
       idleMs,
     },
     ctx.log,

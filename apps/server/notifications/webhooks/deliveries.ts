@@ -24,16 +24,13 @@ const waitsMs = [10_000, 60_000, 300_000, 1_800_000, 2 * hourMs, 6 * hourMs, 12 
 const keptDays = 30
 export const patienceDays = 3
 
-const workMs = 10 * 60_000
-
 /** Make deliveries of what changes, and send them. */
 export const webhookJobs: readonly JobKind[] = [
-  { name: 'webhook-feed', concurrency: 2, workMs, run: (ctx, { workspaceId }) => feedWebhooks(ctx, workspaceId!) },
+  { name: 'webhook-feed', concurrency: 2, run: (ctx, { workspaceId }) => feedWebhooks(ctx, workspaceId!) },
   {
     name: 'webhook',
     concurrency: 16,
     placesOfEach: 4,
-    workMs,
     isHeld: true,
     run: async (ctx, job, signal) => {
       const message = await readMessage(ctx, job)

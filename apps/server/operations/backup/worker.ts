@@ -17,8 +17,6 @@ const nightMs = 6 * hourMs
 export const backupCron: Cron = {
   name: 'backup',
   everyMs: 60_000,
-  // Enough for a database of some hundred gigabytes and its trial.
-  workMs: 12 * hourMs,
   run: (ctx, signal) => keepCopies(ctx, signal),
 }
 

@@ -45,8 +45,6 @@ export const exportJobs: readonly JobKind[] = (['zip', 'pdf', 'leaving'] as cons
   name: exportKind(queue),
   concurrency: queues[queue],
   placesOfEach: 1,
-  // An archive of everything may take hours.
-  workMs: 48 * 3_600_000,
   waits: [retryMs],
   run: async (ctx, job, signal) => {
     const order = await begin(ctx, job)

@@ -35,8 +35,6 @@ export interface JobKind {
   placesOfEach?: number
   /** Whether what it needs is there; without it jobs wait. */
   mayRun?(ctx: Context): boolean
-  /** None takes longer than this unless it hangs; two hours unless told otherwise. */
-  workMs?: number | undefined
   /** Jobs that carry something made before events were held wait for the release. */
   isHeld?: boolean
   /** The wait after each failure in a row; the last one repeats. */
@@ -49,7 +47,6 @@ export interface JobKind {
 export interface Cron {
   name: string
   everyMs: number
-  workMs?: number
   run(ctx: Context, signal: AbortSignal): Promise<unknown>
 }
 
@@ -113,7 +110,6 @@ export async function startQueue(
       },
       describe: ({ kind, workspaceId, key }) => ({ kind, workspaceId, key }),
       concurrency: kinds.reduce((sum, { concurrency }) => sum + concurrency, 0),
-      workMs: ({ kind }) => byName.get(kind)!.workMs,
       idleMs,
     },
     ctx.log,
@@ -126,10 +122,9 @@ export async function startQueue(
   }
 }
 
-const kindOf = ({ name, everyMs, workMs, run }: Cron): JobKind => ({
+const kindOf = ({ name, everyMs, run }: Cron): JobKind => ({
   name,
   concurrency: 1,
-  workMs,
   run: async (ctx, _, signal) => {
     await run(ctx, signal)
     return { waitMs: everyMs }

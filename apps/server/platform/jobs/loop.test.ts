@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test, vi } from 'vitest'
 import { createLogger } from '../log.ts'
-import { afterGrace, type JobSource, LeaseLost, lateLoops, repeat, startJobs, together } from './loop.ts'
+import { afterGrace, type JobSource, LeaseLost, startJobs, together } from './loop.ts'
 
 const log = createLogger('silent')
 const hourMs = 3_600_000
@@ -19,22 +19,6 @@ describe('the loop', () => {
     return { run, worker: startJobs({ name: 'test', claim, run, concurrency: 1, idleMs: hourMs, ...kind }, log) }
   }
 
-  test('rests after a job that could not be let go', async () => {
-    const failingToo = () => Promise.reject(new Error('not now either'))
-    for (const kind of [{}, { postpone: failingToo }]) {
-      const { run, worker } = failing(kind)
-      await using _ = worker
-      await rounds()
-      expect(run).toHaveBeenCalledOnce()
-    }
-  })
-
-  test('goes on after that rest', async () => {
-    const { run, worker } = failing({ idleMs: 1 })
-    await using _ = worker
-    await vi.waitFor(() => expect(run.mock.calls.length).toBeGreaterThan(2), 10_000)
-  })
-
   test('goes on at once after a job that failed and was let go', async () => {
     const postpone = vi.fn(() => Promise.resolve())
     const { run, worker } = failing({ postpone })
@@ -42,64 +26,6 @@ describe('the loop', () => {
     await rounds()
     expect(run.mock.calls.length).toBeGreaterThan(2)
     expect(postpone.mock.calls.length).toBeGreaterThan(2)
-  })
-
-  test('is late when what it waits for hangs, and not while it only rests', async () => {
-    const never = new AbortController()
-    const hanging = () =>
-      new Promise<never>((_, reject) => {
-        never.signal.addEventListener('abort', () => reject(new Error('at last')))
-      })
-    const named = (name: string, claim: () => Promise<object | null>, run: () => Promise<void>) =>
-      startJobs({ name, claim, run, concurrency: 1, idleMs: 4 * hourMs }, log)
-    // The first hangs; a second ends, and the loop turns again and again.
-    let begun = 0
-    const others = async () => {
-      await setImmediate()
-      return {}
-    }
-    const oneHangs = () => (++begun === 1 ? hanging() : Promise.resolve())
-    const idleMs = 4 * hourMs
-    await using _ = {
-      all: [
-        named('a claim', hanging, () => Promise.resolve()),
-        named('a job', () => Promise.resolve({}), hanging),
-        startJobs({ name: 'one of many', claim: others, run: oneHangs, concurrency: 2, workMs: hourMs, idleMs }, log),
-        repeat(
-          1,
-          async function slow() {
-            await hanging()
-          },
-          log,
-          4 * hourMs,
-        ),
-        named(
-          'a rest',
-          () => Promise.resolve(null),
-          () => Promise.resolve(),
-        ),
-        repeat(1, hanging, log),
-        repeat(9 * hourMs, async function resting() {}, log),
-      ],
-      async [Symbol.asyncDispose]() {
-        const ended = this.all.map((one) => one[Symbol.asyncDispose]())
-        never.abort()
-        await Promise.all(ended)
-      },
-    }
-    await rounds()
-    expect(lateLoops()).toEqual([])
-    const now = performance.now()
-    const moved = vi.spyOn(performance, 'now').mockReturnValue(now + 0.5 * hourMs)
-    expect(lateLoops()).toEqual(['hanging'])
-    moved.mockReturnValue(now + 1.5 * hourMs)
-    await rounds()
-    expect(lateLoops().sort()).toEqual(['hanging', 'one of many'])
-    moved.mockReturnValue(now + 2.5 * hourMs)
-    expect(lateLoops().sort()).toEqual(['a job', 'hanging', 'one of many'])
-    moved.mockReturnValue(now + 4.5 * hourMs)
-    expect(lateLoops().sort()).toEqual(['a claim', 'a job', 'a rest', 'hanging', 'one of many', 'slow'])
-    moved.mockRestore()
   })
 
   test('leaves a job alone that another process took over', async () => {

@@ -15,9 +15,7 @@ export interface JobSource<Job> {
   describe?(job: Job): object
   /** How many jobs this process carries out at the same time. */
   concurrency: number
-  /** None takes longer than this unless it hangs; two hours unless told otherwise. */
-  workMs?: number | ((job: Job) => number | undefined)
-  /** About the wait after a claim that found nothing, unless a job ends meanwhile, and after a job that could not be let go. */
+  /** The wait after a claim that found nothing, unless a job ends meanwhile. */
   idleMs: number
 }
 
@@ -26,95 +24,51 @@ export class LeaseLost extends Error {
   override name = 'LeaseLost'
 }
 
-// The loops of this process, and until when (`performance.now`) each has to turn and what it carries out has to end.
-const loops = new Map<object, { name: string; dueBy(): number }>()
-// A claim takes moments, what is carried out minutes.
-const claimMs = 5 * 60_000
-const turnMs = 15 * 60_000
-/** The limit of work that may take long. */
-export const longMs = 2 * 3_600_000
-
-/** The loops of this process that should have turned by now: something that they wait for hangs. */
-export function lateLoops(): string[] {
-  const now = performance.now()
-  return [...loops.values()].filter(({ dueBy }) => dueBy() < now).map(({ name }) => name)
-}
-
 /** Claims and carries out jobs until disposed; then waits for those under way. */
 export function startJobs<Job>(kind: JobSource<Job>, log: Logger): AsyncDisposable {
   const stop = new AbortController()
   const running = new Map<Job, Promise<void>>()
-  const workMs = (job: Job) => (typeof kind.workMs === 'function' ? kind.workMs(job) : kind.workMs) ?? longMs
-  // Each by itself: the loop goes on by the places of the others when one hangs.
-  const ends = new Map<Job, number>()
-  // Wait before the next claim: it could return the job that just failed.
-  let restFirst = false
   // A job that ends leaves its place, and may leave more to do, to a claim that found nothing meanwhile.
   let idle = new AbortController()
   stop.signal.addEventListener('abort', () => idle.abort(), { once: true })
   const begin = (job: Job) => {
-    const done = carryOut(kind, job, stop.signal, log)
-      .then((letGo) => {
-        if (!letGo) restFirst = true
-      })
-      .finally(() => {
-        running.delete(job)
-        ends.delete(job)
-        idle.abort()
-      })
+    const done = carryOut(kind, job, stop.signal, log).finally(() => {
+      running.delete(job)
+      idle.abort()
+    })
     running.set(job, done)
-    ends.set(job, performance.now() + workMs(job))
   }
-  const loop = async (due: (ms: number) => void) => {
+  const loop = async () => {
     while (!stop.signal.aborted) {
-      if (restFirst) {
-        restFirst = false
-        due(kind.idleMs + claimMs)
-        await pause(kind.idleMs, stop.signal)
-      } else if (running.size >= kind.concurrency) {
-        due(longMs)
+      if (running.size >= kind.concurrency) {
         await Promise.race(running.values())
-      } else {
-        idle = new AbortController()
-        due(kind.idleMs + claimMs)
-        // A claim that fails says why in the log.
-        const job = await kind.claim([...running.keys()]).catch((error: unknown) => {
-          log.error({ err: error, job: kind.name }, 'no job could be claimed')
-          return null
-        })
-        if (job !== null) {
-          begin(job)
-          continue
-        }
-        await pause(kind.idleMs, idle.signal)
+        continue
       }
+      idle = new AbortController()
+      // A claim that fails says why in the log.
+      const job = await kind.claim([...running.keys()]).catch((error: unknown) => {
+        log.error({ err: error, job: kind.name }, 'no job could be claimed')
+        return null
+      })
+      if (job === null) await pause(kind.idleMs, idle.signal)
+      else begin(job)
     }
     await Promise.all(running.values())
   }
-  return untilDisposed(stop, kind.name, loop, ends)
+  return untilDisposed(stop, loop)
 }
 
-// Returns whether the job was let go.
-async function carryOut<Job>(kind: JobSource<Job>, job: Job, signal: AbortSignal, log: Logger): Promise<boolean> {
+async function carryOut<Job>(kind: JobSource<Job>, job: Job, signal: AbortSignal, log: Logger): Promise<void> {
   const about = () => ({ job: kind.name, ...kind.describe?.(job) })
   try {
     await kind.run(job, signal)
-    return true
   } catch (error) {
-    if (error instanceof LeaseLost) {
-      log.warn(about(), error.message)
-      return true
-    }
+    if (error instanceof LeaseLost) return log.warn(about(), error.message)
     log.error({ err: error, ...about() }, 'a job failed')
-  }
-  if (!kind.postpone) return false
-  try {
-    await kind.postpone(job)
-    return true
-  } catch (error) {
-    if (error instanceof LeaseLost) log.warn(about(), error.message)
-    else log.error({ err: error, ...about() }, 'a job could not be let go; its lease will run out')
-    return false
+    await kind.postpone?.(job).catch((error: unknown) => {
+      if (error instanceof LeaseLost) log.warn(about(), error.message)
+      else log.error({ err: error, ...about() }, 'a job could not be let go; its lease will run out')
+    })
   }
 }
 
@@ -134,21 +88,15 @@ export function afterGrace(signal: AbortSignal, graceMs: number, cut: () => void
   }
 }
 
-/**
- * Carries out `work` at once and then every `everyMs`, until disposed; when it fails it is tried the next time. What takes longer than `workMs`
- * hangs.
- */
-export function repeat(everyMs: number, work: () => Promise<void>, log: Logger, workMs = turnMs): AsyncDisposable {
+/** Carries out `work` at once and then every `everyMs`, until disposed; when it fails it is tried the next time. */
+export function repeat(everyMs: number, work: () => Promise<void>, log: Logger): AsyncDisposable {
   const stop = new AbortController()
-  const loop = async (due: (ms: number) => void) => {
+  return untilDisposed(stop, async () => {
     while (!stop.signal.aborted) {
-      due(workMs)
       await work().catch((error: unknown) => log.error({ err: error }, 'periodic work failed'))
-      due(everyMs + claimMs)
       await pause(everyMs, stop.signal)
     }
-  }
-  return untilDisposed(stop, work.name || `every ${everyMs / 1000} s`, loop)
+  })
 }
 
 /** Stops all at once, so that none goes on because it waits for another, and throws what the first that failed says, after the others. */
@@ -161,17 +109,8 @@ export function together(loops: readonly AsyncDisposable[]): AsyncDisposable {
   }
 }
 
-function untilDisposed(
-  stop: AbortController,
-  name: string,
-  loop: (due: (ms: number) => void) => Promise<void>,
-  ends: ReadonlyMap<unknown, number> = new Map(),
-): AsyncDisposable {
-  const due = (ms: number) => {
-    const turnBy = performance.now() + ms
-    loops.set(stop, { name, dueBy: () => Math.min(turnBy, ...ends.values()) })
-  }
-  const done = loop(due).finally(() => loops.delete(stop))
+function untilDisposed(stop: AbortController, loop: () => Promise<void>): AsyncDisposable {
+  const done = loop()
   return {
     [Symbol.asyncDispose]: async () => {
       stop.abort()

@@ -22,7 +22,6 @@ export function mailJob(kinds: Readonly<Record<string, MailKind>>): JobKind {
     name: 'mail',
     concurrency: 4,
     placesOfEach: 3,
-    workMs: 20 * minuteMs,
     isHeld: true,
     waits,
     run: async (ctx, job, signal) => {
