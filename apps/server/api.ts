@@ -1,4 +1,4 @@
-import { access } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { requireReady } from './accounts/readiness.ts'
@@ -57,16 +57,9 @@ export async function openApi(
   )
   serveMetrics(app, ctx, metrics)
   health?.tell(metrics)
-  if (await exists(join(site, 'index.html'))) await serveSite(app, site, siteSettings(config))
+  if (existsSync(join(site, 'index.html'))) await serveSite(app, site, siteSettings(config))
   await listening?.()
   const url = await app.listen({ port: config.port, host: config.listenHost })
   health?.add('api', () => requireReady(ctx))
   return url
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  )
 }

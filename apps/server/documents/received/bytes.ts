@@ -1,6 +1,6 @@
-import { crc32, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import { readFileSync } from 'node:fs'
+import { constants, crc32, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { unzipDocument } from '@vigia/sefaz/distribution'
-import { bareFrame, readDictionaries } from '../../platform/zstd.ts'
 
 // How received bytes stand in the database (decision 0062): the gzip stream as it arrived, or packed: a head, the XML without the certificate of its
 // signer in zstd with a dictionary, and, where it is read, that certificate behind it.
@@ -24,7 +24,21 @@ const packedBytesMax = 4_000_000
 
 export const dictionaryFile = (id: number) => new URL(`./dictionary-${id}.zdict`, import.meta.url)
 
-const dictionaryOf = readDictionaries(dictionaryFile)
+const dictionaries = new Map<number, Buffer>()
+
+function dictionaryOf(id: number): Buffer {
+  const dictionary = dictionaries.get(id) ?? readFileSync(dictionaryFile(id))
+  dictionaries.set(id, dictionary)
+  return dictionary
+}
+
+// The head has the size, the dictionary and a checksum already.
+const bareFrame = {
+  [constants.ZSTD_c_compressionLevel]: 3,
+  [constants.ZSTD_c_contentSizeFlag]: 0,
+  [constants.ZSTD_c_dictIDFlag]: 0,
+  [constants.ZSTD_c_checksumFlag]: 0,
+}
 
 /** Packs received bytes that hold `xml`, for their receipt; null when they are better kept as they arrived. */
 export function packReceived(content: Buffer, xml: Buffer): Packed | null {

@@ -520,14 +520,13 @@ export async function sessionOf(
 }
 
 /** The token that the call carries, or nothing. */
-export function bearerOf(request: FastifyRequest): string {
-  return /^bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1] ?? ''
+export function bearerOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
+  return /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1] ?? ''
 }
 
 /** The token of any request, when it can be one: those of the hub have it in their address. */
-function tokenOf({ headers, url = '' }: IncomingMessage): string {
-  const shown = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
-  const token = shown ?? new URLSearchParams(url.split('?')[1]).get('access_token') ?? ''
+function tokenOf(request: IncomingMessage): string {
+  const token = bearerOf(request) || (new URLSearchParams(request.url?.split('?')[1]).get('access_token') ?? '')
   const shape = token.startsWith(keyStart) ? keyShape : sessionShape
   return shape.test(token) ? token : ''
 }

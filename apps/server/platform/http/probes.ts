@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Config } from '../../config.ts'
+import { bearerOf } from './http.ts'
 import { inTime, isSame, type Metrics } from './metrics.ts'
 
 /** Throws when a role cannot do its work at this moment. */
@@ -63,8 +64,7 @@ export async function openProbes(
         return answer(states.ready ? 200 : 503, JSON.stringify(states))
       }
       if (path !== '/metrics' || !metricsToken) return answer(404, '{}')
-      if (!isSame(/^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '', metricsToken))
-        return answer(401, '{}')
+      if (!isSame(bearerOf(request), metricsToken)) return answer(401, '{}')
       if (!health.metrics) return answer(503, '{}')
       const { type, text } = await health.metrics.collect()
       return answer(200, text, type)

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterEach, expect, test } from 'vitest'
+import { newCertificate } from '../../../../tests/support/certificates.ts'
 import { readConfig } from '../../config.ts'
-import { openMailServer, refusal, selfSigned } from './testing.ts'
+import { openMailServer, refusal } from './testing.ts'
 import { forgetOutbox, openTransport, readRefusal } from './transport.ts'
 
 const message = Buffer.from('Subject: =?UTF-8?Q?Ol=C3=A1?=\r\nTo: ana@empresa.example\r\n\r\n.ponto\r\n')
@@ -25,6 +26,9 @@ const refused = (smtpUrl: string, signal?: AbortSignal) =>
     throw new Error('it was sent')
   }, readRefusal)
 
+const { key, pem } = newCertificate('localhost')
+const identity = { key, cert: pem }
+
 const withLogin = {
   disabledCommands: [],
   authOptional: false,
@@ -44,7 +48,6 @@ test('a message leaves in plain to a server that has nothing better', async () =
 })
 
 test('STARTTLS is used when it is offered, and the certificate counts', async () => {
-  const identity = selfSigned()
   await using server = await openMailServer({ ...identity, disabledCommands: ['AUTH'] })
   const url = `smtp://localhost:${server.port}`
   expect(await refused(url)).toMatchObject({ final: false, problem: expect.stringContaining('conexão segura') })
@@ -57,7 +60,6 @@ test('STARTTLS is used when it is offered, and the certificate counts', async ()
 })
 
 test('smtps is TLS from the start, with user and password', async () => {
-  const identity = selfSigned()
   await using server = await openMailServer({ ...identity, secure: true, ...withLogin })
   const url = (password: string) => `smtps://usuario%40vigia:${password}@localhost:${server.port}`
   expect(await refused(url('se%3An%2Fha'))).toMatchObject({ final: false, facts: { code: 'ESOCKET' } })
@@ -70,7 +72,7 @@ test('smtps is TLS from the start, with user and password', async () => {
 })
 
 test('a login that is missing is not the fault of the recipient', async () => {
-  await using server = await openMailServer({ ...selfSigned(), ...withLogin, disabledCommands: ['STARTTLS'] })
+  await using server = await openMailServer({ ...identity, ...withLogin, disabledCommands: ['STARTTLS'] })
   expect(await refused(`smtp://localhost:${server.port}`)).toMatchObject({ final: false, facts: { status: 530 } })
   await send(`smtp://usuario%40vigia:se%3An%2Fha@localhost:${server.port}`)
   expect(server.received).toMatchObject([{ user: 'usuario@vigia' }])
@@ -138,7 +140,6 @@ test('only a name that is not ASCII asks for a server that takes such names', as
 })
 
 test('a password leaves this machine encrypted or not at all', async () => {
-  const identity = selfSigned()
   await using plain = await openMailServer({ ...withLogin, disabledCommands: ['STARTTLS'] })
   // It is this machine under a name that does not say so.
   const url = `smtp://usuario%40vigia:se%3An%2Fha@0.0.0.0:${plain.port}`
