@@ -7,79 +7,47 @@ import { signedXml } from '../../../tests/support/certificates.ts'
 import { onOneServer } from '../../../tests/support/database.ts'
 import { findSamples } from '../../../tests/support/samples.ts'
 import type { Database } from '../platform/context.ts'
-import { useDatabase } from '../platform/database.testing.ts'
+import { useContext } from '../platform/database.testing.ts'
 import { inWorkspace } from '../platform/database.ts'
-import { createLogger } from '../platform/log.ts'
-import { newWorkspace } from '../platform/testing.ts'
 import type { Arrival } from './arrival.ts'
 import { searchDocuments } from './list/list.ts'
-import { someoneWaits } from './office.testing.ts'
+import {
+  countersDiffer,
+  everything,
+  newOffice,
+  picture,
+  recipient,
+  someoneWaits,
+  type TestWorkspace,
+} from './office.testing.ts'
 import { readArrival } from './reading/read.ts'
 import { rebuildProjection } from './rebuild.ts'
 import { receive } from './receive.ts'
 import { arrive, chaveOf, company, corrupted, evento, nfeProc, resEvento, resNFe } from './testing.ts'
 
-const log = createLogger('silent')
-const { db } = await useDatabase()
-let workspaceId: number
-let companyId: number
+const { ctx } = await useContext()
+const { db } = ctx
+let workspace: TestWorkspace
 
 beforeEach(async () => {
-  ;({ workspaceId, companyId } = await newCompany())
+  workspace = await newOffice(db)
 })
 
-async function newCompany(cnpj = company) {
-  const workspaceId = await newWorkspace(db)
-  return inWorkspace({ db }, workspaceId, async ({ db }) => {
-    const row = await db
-      .insertInto('company')
-      .values({ workspace_id: workspaceId, cnpj, name: 'EMPRESA', search: 'empresa', uf: 35 })
-      .returning('id')
-      .executeTakeFirstOrThrow()
-    return { workspaceId, companyId: row.id }
-  })
-}
+const inside = <T>(work: (db: Database) => Promise<T>) => inWorkspace({ db }, workspace.id, ({ db }) => work(db))
 
 const page = (arrivals: Arrival[]) =>
-  inWorkspace({ db, log }, workspaceId, (ctx) =>
-    receive(ctx, { workspaceId, companyId, cnpj: company }, arrivals[0]?.facts?.type ?? 'nfe', arrivals),
+  inWorkspace(ctx, workspace.id, (ctx) => receive(ctx, recipient(workspace, { to: 0 }), 'nfe', arrivals))
+
+async function only() {
+  const { rows } = await inside((db) =>
+    sql<Record<string, unknown>>`
+      select d.chave, d.nsu::text, d.number::float8 as number, d.series, d.issued_at, d.issued_offset, d.roles, d.status, d.base_status, d.event_code,
+             d.complete, d.proof, d.amount, d.nat_op, s.tax_id, s.name
+        from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id`.execute(db),
   )
-
-// Everything the projection holds, without what depends on the moment of writing.
-async function picture() {
-  return inWorkspace({ db }, workspaceId, async ({ db }) => ({
-    documents: (
-      await sql`select d.chave, d.nsu::text, d.number::float8 as number, d.series, d.issued_at, d.issued_offset, d.roles, d.status, d.base_status, d.event_code, d.event_text,
-                       d.complete, d.proof, d.amount, d.nat_op, s.tax_id, s.name
-                  from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
-                 where d.workspace_id = ${workspaceId} order by d.chave`.execute(db)
-    ).rows,
-    events: (
-      await sql`select chave, tp_evento, sequence, rank, status, summary, registered_at, nsu::text, description from document_event
-                 where workspace_id = ${workspaceId} order by chave, tp_evento, sequence`.execute(db)
-    ).rows,
-    counters: (
-      await sql`select type, month, roles, status, n, amount from count_month where workspace_id = ${workspaceId} and n <> 0 order by 1, 2, 3, 4`.execute(
-        db,
-      )
-    ).rows,
-  }))
+  expect(rows).toHaveLength(1)
+  return rows[0]!
 }
-
-async function countersAreExact() {
-  const { rows } = await inWorkspace({ db }, workspaceId, ({ db }) =>
-    sql`(select type, date_trunc('month', issued_at)::date as m, company_id, roles, status, count(*)::int as n, sum(amount) as a from document where workspace_id = ${workspaceId} group by 1, 2, 3, 4, 5
-         except select type, month, company_id, roles, status, n, amount from count_month where workspace_id = ${workspaceId} and n <> 0)
-        union all
-        (select type, month, company_id, roles, status, n, amount from count_month where workspace_id = ${workspaceId} and (n <> 0 or amount <> 0)
-         except select type, date_trunc('month', issued_at)::date, company_id, roles, status, count(*)::int, sum(amount) from document where workspace_id = ${workspaceId} group by 1, 2, 3, 4, 5)`.execute(
-      db,
-    ),
-  )
-  return rows.length === 0
-}
-
-const only = async () => (await picture()).documents[0] as Record<string, unknown>
 
 test('a complete note becomes a row with the facts of the file', async () => {
   expect(
@@ -113,13 +81,8 @@ test('the bytes are kept exactly as they came', async () => {
   const unknown = `<desconhecido><chNFe>${chaveOf({ number: 2 })}</chNFe></desconhecido>`
   const arrivals = [arrive(1, nfeProc()), corrupted(2), arrive(3, unknown), arrive(4, resEvento(610610))]
   await page(arrivals)
-  const stored = await inWorkspace({ db }, workspaceId, ({ db }) =>
-    db
-      .selectFrom('receipt')
-      .select(['nsu', 'content', 'problem', 'unread', 'chave'])
-      .where('workspace_id', '=', workspaceId)
-      .orderBy('nsu')
-      .execute(),
+  const stored = await inside((db) =>
+    db.selectFrom('receipt').select(['nsu', 'content', 'problem', 'unread', 'chave']).orderBy('nsu').execute(),
   )
   expect(stored.map((row) => row.content.equals(arrivals.find((arrival) => arrival.nsu === row.nsu)!.content))).toEqual(
     [true, true, true, true],
@@ -132,9 +95,9 @@ test('the bytes are kept exactly as they came', async () => {
 test('a page received twice changes nothing', async () => {
   const arrivals = [arrive(1, resNFe()), arrive(2, nfeProc()), arrive(3, evento(110111)), corrupted(4)]
   await page(arrivals)
-  const before = await picture()
+  const before = await everything(db, workspace)
   expect(await page(arrivals)).toEqual({ received: 0, inserted: 0, completed: 0, below0: false })
-  expect(await picture()).toEqual(before)
+  expect(await everything(db, workspace)).toEqual(before)
 })
 
 test('the complete note replaces its summary and never the other way round', async () => {
@@ -143,7 +106,7 @@ test('the complete note replaces its summary and never the other way round', asy
   expect(await page([arrive(2, nfeProc())])).toMatchObject({ inserted: 0, completed: 1, below0: false })
   await page([arrive(3, resNFe())])
   expect(await only()).toMatchObject({ complete: true, status: 2, nsu: '2' })
-  expect(await countersAreExact()).toBe(true)
+  expect(await countersDiffer(db, workspace)).toEqual([])
 })
 
 test.each([
@@ -161,18 +124,17 @@ test.each([
     readArrival({ nsu: BigInt(index + 1), schema: 'x', content: gzipSync([altered, proved, bare][which]!) }),
   )
   const shown = { nsu: '2', proof: 'proved', base_status }
-  const changes = () =>
-    inWorkspace({ db }, workspaceId, ({ db }) => db.selectFrom('document_change').select('kind').execute())
+  const changes = () => inside((db) => db.selectFrom('document_change').select('kind').execute())
   for (const [order, changed] of [
     [copies, 2],
     [copies.toReversed(), given.length / 2],
   ] as const) {
-    ;({ workspaceId, companyId } = await newCompany())
+    workspace = await newOffice(db)
     for (const copy of order) await page([copy])
     expect(await only()).toMatchObject(shown)
     expect(await changes()).toHaveLength(changed)
-    expect(await countersAreExact()).toBe(true)
-    await rebuildProjection({ db, log }, { workspaceId, companyId, cnpj: company })
+    expect(await countersDiffer(db, workspace)).toEqual([])
+    await rebuildProjection(ctx, recipient(workspace, { to: 0 }))
     expect(await only()).toMatchObject(shown)
   }
 })
@@ -180,24 +142,22 @@ test.each([
 // It looks for who waits for a row, which on a cluster is to be seen on the server of the row only.
 onOneServer('an arrival locks documents by id, and those that it changes must be judged again', async () => {
   await page([2, 1].map((number) => arrive(number, resNFe({ number }))))
-  const judged = await inWorkspace({ db }, workspaceId, async ({ db }) => {
-    await sql`update document set judged_at = now() where workspace_id = ${workspaceId}`.execute(db)
-    return sql<{ id: bigint }>`select id from document where workspace_id = ${workspaceId} order by id`.execute(db)
+  const judged = await inside(async (db) => {
+    await sql`update document set judged_at = now()`.execute(db)
+    return sql<{ id: bigint }>`select id from document order by id`.execute(db)
   })
   const [first, second] = judged.rows
   const lock = (db: Database, { id }: { id: bigint }) =>
-    sql`select from document where workspace_id = ${workspaceId} and id = ${id} for no key update nowait`.execute(db)
-  const { arriving } = await inWorkspace({ db }, workspaceId, async (inside) => {
-    await lock(inside.db, first!)
+    sql`select from document where workspace_id = ${workspace.id} and id = ${id} for no key update nowait`.execute(db)
+  const { arriving } = await inside(async (holding) => {
+    await lock(holding, first!)
     const arriving = page([2, 1].map((number) => arrive(number + 2, evento(110111, { number }))))
     await vi.waitFor(async () => expect(await someoneWaits(db, 'transactionid')).toBe(true), { timeout: 20_000 })
-    expect((await lock(inside.db, second!)).rows).toHaveLength(1)
+    expect((await lock(holding, second!)).rows).toHaveLength(1)
     return { arriving }
   })
   await arriving
-  const { rows } = await inWorkspace({ db }, workspaceId, ({ db }) =>
-    sql`select status from document where workspace_id = ${workspaceId} and judged_at is null`.execute(db),
-  )
+  const { rows } = await inside((db) => sql`select status from document where judged_at is null`.execute(db))
   expect(rows).toEqual([{ status: 3 }, { status: 3 }])
 })
 
@@ -205,10 +165,8 @@ test('an event of ours that was registered before counts from when the authority
   const xMotivo = 'Rejeicao: Duplicidade de evento [nProt:891260000054321][dhRegEvento:2026-11-12T08:00:00-03:00]'
   await page([arrive(1, nfeProc()), arrive(-5, evento(210210, { cStat: '573', xMotivo, protocol: null }))])
   expect(await only()).toMatchObject({ status: 8, event_code: 210210 })
-  const event = async () =>
-    inWorkspace({ db }, workspaceId, ({ db }) =>
-      db.selectFrom('document_event').select(['nsu', 'protocol', 'registered_at', 'stated']).execute(),
-    )
+  const event = () =>
+    inside((db) => db.selectFrom('document_event').select(['nsu', 'protocol', 'registered_at', 'stated']).execute())
   const at = new Date('2026-11-12T08:00:00-03:00')
   expect(await event()).toEqual([{ nsu: -5n, protocol: '891260000054321', registered_at: at, stated: true }])
   await page([arrive(7, evento(210210, { protocol: '891260000054321', at: '2026-11-12T08:00:00-03:00' }))])
@@ -224,17 +182,17 @@ test('who is named nowhere in a note is Terceiro, and Transportador once an even
   const note = arrive(1, nfeProc({ recipient: '33444555000181' }))
   const admission = arrive(2, evento(110150, { named: company }))
   const inRole = async (role: number) =>
-    (await searchDocuments({ db }, workspaceId, { TipoDFe: 0, page: 1, TipoParticipacao: role })).total
+    (await searchDocuments({ db }, workspace.id, { TipoDFe: 0, page: 1, TipoParticipacao: role })).total
   await page([note])
   expect([await inRole(3), await inRole(2)]).toEqual([1, 0])
   await page([admission])
   expect([await inRole(3), await inRole(2)]).toEqual([0, 1])
-  const direct = await picture()
-  ;({ workspaceId, companyId } = await newCompany())
+  const direct = await picture(db, workspace)
+  workspace = await newOffice(db)
   await page([admission])
   await page([note])
-  expect(await picture()).toEqual(direct)
-  expect(await countersAreExact()).toBe(true)
+  expect(await picture(db, workspace)).toEqual(direct)
+  expect(await countersDiffer(db, workspace)).toEqual([])
 })
 
 test('a document that no row can hold is kept as bytes and does not stop the others', async () => {

@@ -36,14 +36,6 @@ for (const [name, file] of Object.entries(corpora)) {
         return repeat * documents.length
       },
     },
-    {
-      name: 'gunzipOnly',
-      run: () => {
-        for (let turn = 0; turn < repeat; turn++)
-          for (const document of documents) gunzipSync(Buffer.from(document.base64, 'base64'))
-        return repeat * documents.length
-      },
-    },
   ])
   const bytes = unzipped.reduce((sum, one) => sum + one.length, 0)
   const meanBytes = Math.round(bytes / documents.length)

@@ -1,24 +1,16 @@
-import { randomBytes } from 'node:crypto'
-import { tmpdir } from 'node:os'
 import type { DocumentRow } from '@vigia/contract/documents'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { runs } from '../../../../tests/support/seed.ts'
 import { showOnly } from '../../companies/testing.ts'
-import { readConfig } from '../../config.ts'
-import { useDatabase } from '../../platform/database.testing.ts'
+import { useContext } from '../../platform/database.testing.ts'
 import { inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { serveRoutes } from '../../platform/http/http.ts'
-import { createPublicIds } from '../../platform/ids.ts'
-import { createLogger } from '../../platform/log.ts'
-import { testSigner } from '../../platform/signer/testing.ts'
-import { roomyStorage, testSession } from '../../platform/testing.ts'
-import { createVault } from '../../platform/vault.ts'
+import { testSession } from '../../platform/testing.ts'
 import { decideDue } from '../decide-due.ts'
 import { setDerived } from '../derived.ts'
 import { newOffice, recipient, type TestWorkspace } from '../office.testing.ts'
-import { createPrinter } from '../print/printer.ts'
 import { receive } from '../receive.ts'
 import { documentRoutes } from '../routes.ts'
 import type { Filter } from './filter.ts'
@@ -39,8 +31,8 @@ import {
 import { countOutside, pageSize, searchDocuments, selectIds } from './list.ts'
 import { readRows } from './rows.ts'
 
-const log = createLogger('silent')
-const { url, db } = await useDatabase()
+const { ctx } = await useContext()
+const { db, log } = ctx
 
 const pageOf = (workspaceId: number, filter: Filter) => searchDocuments({ db }, workspaceId, filter)
 
@@ -183,7 +175,6 @@ describe('the call', () => {
     totalDeItens: number
     valorTotal: number
   }
-  const ids = createPublicIds(randomBytes(16))
 
   beforeAll(async () => {
     workspace = await newOffice(db)
@@ -214,16 +205,6 @@ describe('the call', () => {
           drafts.flatMap((one, index) => (one.type === type ? arrivalsOf(one, index) : [])),
         ),
       )
-    const ctx = {
-      db,
-      log,
-      ids,
-      vault: createVault(randomBytes(32)),
-      signer: testSigner(url),
-      config: readConfig({}, tmpdir()),
-      printer: createPrinter(),
-      storage: roomyStorage,
-    }
     const app = await serveRoutes(
       ctx,
       documentRoutes(async () => []),

@@ -1,29 +1,24 @@
-import { randomBytes } from 'node:crypto'
 import type { DocumentDetail } from '@vigia/contract/documents'
 import { chaveParts } from '@vigia/dfe/chave'
 import { sql } from 'kysely'
 import { PNG } from 'pngjs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { setLogo } from '../../companies/logo.ts'
-import { readConfig } from '../../config.ts'
-import { useDatabase } from '../../platform/database.testing.ts'
+import { useContext } from '../../platform/database.testing.ts'
 import { inWorkspace } from '../../platform/database.ts'
 import { serveRoutes } from '../../platform/http/http.ts'
-import { createPublicIds } from '../../platform/ids.ts'
 import { createLogger } from '../../platform/log.ts'
-import { testSigner } from '../../platform/signer/testing.ts'
-import { newWorkspace, roomyStorage, testSession } from '../../platform/testing.ts'
+import { insertCompany, newWorkspace, testSession } from '../../platform/testing.ts'
 import type { ThreadsOptions } from '../../platform/threads.ts'
-import { createVault } from '../../platform/vault.ts'
 import type { Arrival } from '../arrival.ts'
 import { readByChave } from '../export/rows.ts'
-import { receive } from '../receive.ts'
 import { documentRoutes } from '../routes.ts'
 import {
   arrive,
   chaveOf,
   cteChaveOf,
   cteProc,
+  deliverTo,
   evento,
   eventoCte,
   nfce,
@@ -34,10 +29,10 @@ import {
 import { createPrinter } from './printer.ts'
 import { orderOf } from './printing.ts'
 
-const { url, db } = await useDatabase()
+const { ctx } = await useContext()
+const { db, ids } = ctx
 let workspaceId: number
 let companyId: number
-const ids = createPublicIds(randomBytes(16))
 const cnpj = '12ABC34501DE35'
 const lines: string[] = []
 const opened: AsyncDisposable[] = []
@@ -45,10 +40,7 @@ const opened: AsyncDisposable[] = []
 beforeEach(async () => {
   lines.length = 0
   workspaceId = await newWorkspace(db)
-  companyId = await inWorkspace({ db }, workspaceId, async ({ db }) => {
-    const values = { workspace_id: workspaceId, cnpj, name: 'EMPRESA', search: 'empresa', uf: 35 }
-    return (await db.insertInto('company').values(values).returning('id').executeTakeFirstOrThrow()).id
-  })
+  companyId = (await insertCompany(db, workspaceId, { cnpj })).id
 })
 afterEach(async () => {
   for (const one of opened.splice(0)) await one[Symbol.asyncDispose]()
@@ -57,18 +49,8 @@ afterEach(async () => {
 async function serve(options: Partial<ThreadsOptions> = {}) {
   const printer = createPrinter({ threads: 1, ...options })
   const log = createLogger('warn', { write: (line) => lines.push(line) })
-  const ctx = {
-    db,
-    ids,
-    log,
-    printer,
-    storage: roomyStorage,
-    vault: createVault(randomBytes(32)),
-    signer: testSigner(url),
-    config: readConfig({}, '/'),
-  }
   const app = await serveRoutes(
-    ctx,
+    { ...ctx, log, printer },
     documentRoutes(async () => []),
     async () => testSession(workspaceId),
   )
@@ -81,9 +63,7 @@ async function serve(options: Partial<ThreadsOptions> = {}) {
 }
 
 const store = (service: 'nfe' | 'cte', arrivals: Arrival[]) =>
-  inWorkspace({ db, log: createLogger('silent') }, workspaceId, (ctx) =>
-    receive(ctx, { workspaceId, companyId, cnpj }, service, arrivals),
-  )
+  deliverTo(ctx, { workspaceId, companyId, cnpj }, service, arrivals)
 
 const note = (number: number, issuerName = 'PAPELARIA SÃO JOÃO LTDA') =>
   nfeProc({ number, recipient: cnpj, issuerName })
@@ -114,15 +94,6 @@ test('a document whose layout never ends holds up nobody, is told, and keeps its
   expect(lines.join('')).toContain('too-slow')
   expect((await get(`/xml/${await idOf(chaveOf({ number: 1 }))}`)).body).toContain('LACO INFINITO')
   expect((await get(`/danfe/${await idOf(chaveOf({ number: 2 }))}`)).statusCode).toBe(200)
-})
-
-test('a document that brings its thread down is told', async () => {
-  const get = await serve({ file: poisonable })
-  await store('nfe', [arrive(1, note(1, 'FIM DA LINHA'))])
-  const answer = await get(`/danfe/${await idOf(chaveOf({ number: 1 }))}`)
-  expect(answer.statusCode).toBe(503)
-  expect(answer.json().message).toMatch(/interrompido por uma falha do nosso lado/)
-  expect(lines.join('')).toContain('exit code 1')
 })
 
 test('a client that has the form already is told that it still holds, until something on it changes', async () => {
@@ -326,14 +297,11 @@ test('what a company issues is printed with its logo as soon as it has one', asy
   const pictures = async (of = path) =>
     (await get(of)).rawPayload.toString('latin1').match(/\/Subtype\/Image/g)?.length ?? 0
   expect(await pictures()).toBe(0)
-  await inWorkspace({ db, config: readConfig({}, '/') }, workspaceId, async (ctx) => {
-    const issuer = { workspace_id: workspaceId, cnpj: chaveParts(chave).cnpj, name: 'LOJA', search: 'loja', uf: 35 }
-    const { id } = await ctx.db.insertInto('company').values(issuer).returning('id').executeTakeFirstOrThrow()
-    await setLogo(ctx, workspaceId, id, PNG.sync.write(new PNG({ width: 3, height: 2 })))
-    const alike = { workspace_id: workspaceId, cnpj: '00011222000103', name: 'OUTRA', search: 'outra', uf: 35 }
-    const other = await ctx.db.insertInto('company').values(alike).returning('id').executeTakeFirstOrThrow()
-    await setLogo(ctx, workspaceId, other.id, PNG.sync.write(new PNG({ width: 3, height: 2 })))
-  })
+  for (const cnpj of [chaveParts(chave).cnpj, '00011222000103']) {
+    const { id } = await insertCompany(db, workspaceId, { cnpj })
+    const logo = PNG.sync.write(new PNG({ width: 3, height: 2 }))
+    await inWorkspace(ctx, workspaceId, (ctx) => setLogo(ctx, workspaceId, id, logo))
+  }
   expect(await pictures()).toBe(1)
   expect(await pictures(pathOfPerson)).toBe(0)
 })
