@@ -1,5 +1,4 @@
 import { PassThrough, Readable } from 'node:stream'
-import { setTimeout } from 'node:timers/promises'
 import { ZipFile } from 'yazl'
 
 export interface Entry {
@@ -58,20 +57,12 @@ async function* bytesOf(entries: AsyncIterable<Entry>, abandoned: AbortSignal): 
 
 interface Written {
   utf8FileName: Buffer
-  state: number
-  getCentralDirectoryRecord(): Buffer
-}
-interface Inside {
-  entries: Written[]
-  outputStreamCursor: number
-  offsetOfStartOfCentralDirectory: number
 }
 
 async function fill(file: ZipFile, output: PassThrough, entries: AsyncIterable<Entry>): Promise<void> {
   let goOn = () => {}
   const written: Written[] = []
-  const inside = file as unknown as Inside
-  const { entries: pending } = inside
+  const inside = file as unknown as { entries: Written[] }
   output.once('close', () => goOn())
   for await (const { name, content, at, stored = false } of entries) {
     if (output.destroyed) return
@@ -79,44 +70,17 @@ async function fill(file: ZipFile, output: PassThrough, entries: AsyncIterable<E
       goOn = resolve
       const size = content instanceof Uint8Array ? { size: content.length } : {}
       file.addReadStreamLazy(name, { mtime: at, compress: !stored, ...size }, handOver(content, resolve))
-      keepNameAlone(file)
+      keepNameAlone(inside.entries.at(-1)!)
     })
     // The library looks for the next entry from the first one on, each time: with a hundred thousand that would be minutes.
-    for (const entry of pending.splice(0, pending.length - 1)) written.push(entry)
+    written.push(...inside.entries.splice(0, inside.entries.length - 1))
   }
-  // The last one asks for its content before it has written it.
-  while (pending[0] && pending[0].state < doneState) {
-    if (output.destroyed) return
-    await setTimeout(1)
-  }
-  for (const entry of pending.splice(0)) written.push(entry)
-  // The library would write the list of all entries in one go: a second for a hundred thousand, in which everybody else waits.
-  const begin = inside.outputStreamCursor
-  for (let from = 0; from < written.length; from += listedAtOnce) {
-    const part = written.slice(from, from + listedAtOnce).map((entry) => entry.getCentralDirectoryRecord())
-    const records = Buffer.concat(part)
-    inside.outputStreamCursor += records.length
-    await new Promise<void>((resolve) => {
-      goOn = resolve
-      if (output.write(records)) setImmediate(resolve)
-      else output.once('drain', resolve)
-    })
-    if (output.destroyed) return
-  }
-  for (const entry of written) pending.push(entry)
-  // All that it still writes is where the list begins and ends.
-  pending.forEach = () => {
-    inside.offsetOfStartOfCentralDirectory = begin
-  }
+  inside.entries = [...written, ...inside.entries]
   file.end()
 }
 
-const doneState = 3
-const listedAtOnce = 1_000
-
 // A name is cut from a slab of 64 kB, which it would hold in memory until the end of the ZIP.
-function keepNameAlone(file: ZipFile): void {
-  const entry = (file as unknown as Inside).entries.at(-1)!
+function keepNameAlone(entry: Written): void {
   const alone = Buffer.alloc(entry.utf8FileName.length)
   alone.set(entry.utf8FileName)
   entry.utf8FileName = alone
