@@ -12,8 +12,9 @@ import { recordAudit } from './audit/audit.ts'
 import { isWrittenTo, prove } from './email-proof.ts'
 import { endLinks } from './links.ts'
 import { refuseGuessable, refuseOwnEmail } from './password-rules.ts'
-import { endSessionsOf, inEachPlace } from './places.ts'
+import { inEachPlace } from './places.ts'
 import { requireProofOfFactor } from './proof.ts'
+import { deleteSessions } from './session-ends.ts'
 import { tokenHash } from './tokens.ts'
 import { closeWaysIn, endCalendar, listWaysIn } from './ways-in.ts'
 
@@ -135,10 +136,11 @@ export async function replacePassword(
       ? await closeWaysIn({ db }, owner, { wasProved, name: account.name })
       : { passkeys: [], keys: [], webhooks: [], rules: [], people: [], atHome: '' }
   await endLinks({ db }, owner, how === 'link' ? undefined : ['password', 'new-email'])
-  await endSessionsOf({ db }, { workspaceId, accountId }, keep === undefined ? undefined : tokenHash(keep))
-  // An intruder with the old password may have created a calendar.
+  const others = keep === undefined ? sql`true` : sql`token_hash <> ${tokenHash(keep)}`
   let calendars = 0
   await inEachPlace({ db }, { workspaceId, accountId }, async (place) => {
+    await deleteSessions({ db }, place.workspaceId, sql`account_id = ${place.accountId} and ${others}`)
+    // An intruder with the old password may have created a calendar.
     if (await endCalendar({ db }, place)) calendars++
   })
   const andCalendars = calendars > 0 ? '; o calendário de prazos deixou de receber' : ''

@@ -3,7 +3,7 @@ import type { WithDatabase } from '../platform/context.ts'
 import { enterWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Session } from '../platform/http/session.ts'
-import { deleteSessions, reconnect } from './session-ends.ts'
+import { reconnect } from './session-ends.ts'
 
 // A person may be in many workspaces, with an account in each. One of these is their home, where their password, passkeys, second factor and links
 // are: docs/decisions/0040-members.md.
@@ -40,14 +40,6 @@ export async function inEachPlace(
     await work(place)
   }
   if (elsewhere.length > 0) await enterWorkspace(ctx, home.workspaceId)
-}
-
-/** Ends all sessions of a person but that of the hash `keep`. `ctx.db` is a transaction in the home. */
-export async function endSessionsOf({ db }: WithDatabase, home: Place, keep?: Buffer): Promise<void> {
-  const others = keep === undefined ? sql`true` : sql`token_hash <> ${keep}`
-  await inEachPlace({ db }, home, async ({ workspaceId, accountId }) => {
-    await deleteSessions({ db }, workspaceId, sql`account_id = ${accountId} and ${others}`)
-  })
 }
 
 /** Has all open pages of a person judged anew. `ctx.db` is a transaction inside the home. */

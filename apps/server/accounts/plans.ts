@@ -5,6 +5,7 @@ import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { recordAudit } from './audit/audit.ts'
+import { findAccount } from './sessions.ts'
 
 /** `tipoPlano` of section 9. */
 export type PlanType = keyof typeof planKinds
@@ -209,7 +210,5 @@ function standsAs(plan: WorkspacePlan): string {
 
 /** The workspace of an account, by its e-mail; null: there is no such account. */
 export async function findWorkspaceOf({ db }: WithDatabase, email: string): Promise<number | null> {
-  const { rows } = await sql<{ id: number }>`
-    select workspace_id as id from account_for_login(${email.trim().toLowerCase()})`.execute(db)
-  return rows[0]?.id ?? null
+  return (await findAccount({ db }, email.trim()))?.workspaceId ?? null
 }

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { WithDatabase } from '../platform/context.ts'
 import { AppError } from '../platform/errors.ts'
 
@@ -30,4 +30,11 @@ export async function findPublicIds(
     select public_id::text as id from company where workspace_id = ${workspaceId} and id = any (${ids}::int[])
      order by company.id`.execute(db)
   return rows.map(({ id }) => id)
+}
+
+/** SQL for the public ids of the companies whose numbers are in an array column, like `findPublicIds`. */
+export function publicIdsIn(workspaceId: number, column: `${string}.company_ids`): RawBuilder<string[] | null> {
+  const ids = sql.ref(column)
+  return sql`case when ${ids} is not null then array(
+    select c.public_id::text from company c where c.workspace_id = ${workspaceId} and c.id = any (${ids}) order by c.id) end`
 }

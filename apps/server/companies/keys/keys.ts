@@ -16,7 +16,7 @@ import type { Session } from '../../platform/http/session.ts'
 import { countTry, type Limit } from '../../platform/http/throttle.ts'
 import { queueMail } from '../../platform/mail/mail.ts'
 import { uuidOf } from '../../platform/text.ts'
-import { findCompanyIds } from '../chosen-companies.ts'
+import { findCompanyIds, publicIdsIn } from '../chosen-companies.ts'
 
 /** Keys that a workspace has at once. */
 export const keysMax = 20
@@ -31,9 +31,7 @@ export async function listKeys(ctx: WithDatabase, workspaceId: number): Promise<
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
     const { rows } = await sql<ApiKey>`
       select public_id as "idChave", name as nome, start as inicio, scopes as permissoes,
-             case when company_ids is not null then array(
-               select c.public_id::text from company c
-                where c.workspace_id = ${workspaceId} and c.id = any (api_key.company_ids) order by c.id) end as "idsEmpresas",
+             ${publicIdsIn(workspaceId, 'api_key.company_ids')} as "idsEmpresas",
              created_at as "criadaEm", ${nameOfAuthor(workspaceId, 'api_key.created_by')} as "criadaPor", expires_at as "validaAte",
              coalesce(expires_at <= now(), false) as vencida, used_at as "usadaEm"
         from api_key where workspace_id = ${workspaceId} and token_hash is not null order by id`.execute(db)

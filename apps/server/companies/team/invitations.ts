@@ -270,9 +270,8 @@ export async function acceptWithSession(
 }
 
 // Uses up an open invitation, and returns its rights. `ctx.db` is a transaction inside the workspace.
-async function take(ctx: WithDatabase, workspaceId: number, link: string) {
-  const { db } = ctx
-  await lockWorkspace(ctx, workspaceId)
+async function take({ db }: WithDatabase, workspaceId: number, link: string): Promise<SettledRights> {
+  await lockWorkspace({ db }, workspaceId)
   const { rows } = await sql<SettledRights>`
     delete from invitation
      where workspace_id = ${workspaceId} and token_hash = ${tokenHash(tokenOf(link))} and expires_at > now()
@@ -282,12 +281,5 @@ async function take(ctx: WithDatabase, workspaceId: number, link: string) {
   if (!row) throw new AppError('gone', 'Este convite acaba de ser aceito ou cancelado.')
   if (row.accessUntil && row.accessUntil <= new Date())
     throw new AppError('gone', 'O acesso que este convite dá já terminou. Peça outro a quem convidou.')
-  const companyIds = row.companyIds && (await stillThere(ctx, workspaceId, row.companyIds))
-  return { ...row, companyIds }
-}
-
-async function stillThere({ db }: WithDatabase, workspaceId: number, ids: readonly number[]): Promise<number[]> {
-  const { rows } = await sql<{ id: number }>`
-    select id from company where workspace_id = ${workspaceId} and id = any (${ids}::int[])`.execute(db)
-  return rows.map(({ id }) => id)
+  return row
 }

@@ -5,6 +5,8 @@ import { sql } from 'kysely'
 import { recordAudit } from '../../accounts/audit/audit.ts'
 import { isWrittenTo, requireProvedEmail } from '../../accounts/email-proof.ts'
 import { removeAccount } from '../../accounts/memberships.ts'
+import { findPasskeys } from '../../accounts/passkeys.ts'
+import { findSecondFactor } from '../../accounts/second-factor.ts'
 import { reconnect } from '../../accounts/session-ends.ts'
 import type { Context, WithConfig, WithDatabase } from '../../platform/context.ts'
 import { enterWorkspace, inWorkspace, readWorkspace } from '../../platform/database.ts'
@@ -13,7 +15,7 @@ import type { DataOf } from '../../platform/http/http.ts'
 import type { Session } from '../../platform/http/session.ts'
 import { queueMail } from '../../platform/mail/mail.ts'
 import { uuidOf } from '../../platform/text.ts'
-import { findCompanyIds } from '../chosen-companies.ts'
+import { findCompanyIds, publicIdsIn } from '../chosen-companies.ts'
 
 // Members of a workspace and their rights: docs/decisions/0040-members.md.
 
@@ -39,9 +41,7 @@ export async function getTeam(ctx: WithDatabase, { workspaceId, accountId }: Ses
         from account a where a.workspace_id = ${workspaceId} order by a.id`.execute(db)
     const { rows: convites } = await sql<Team['convites'][number]>`
       select i.public_id as "idConvite", i.email, i.role as papel,
-             case when i.company_ids is not null then array(
-               select c.public_id::text from company c
-                where c.workspace_id = ${workspaceId} and c.id = any (i.company_ids) order by c.id) end as "idsEmpresas",
+             ${publicIdsIn(workspaceId, 'i.company_ids')} as "idsEmpresas",
              i.access_until as "acessoAte", i.sent_at as "enviadoEm", i.expires_at as "validoAte", i.expires_at <= now() as vencido
         from invitation i where i.workspace_id = ${workspaceId} order by i.id`.execute(db)
     return { ...settings[0]!, pessoas, convites }
@@ -84,14 +84,9 @@ async function requireOwnFactor(ctx: WithDatabase, { home, workspaceId, publicId
     select from session where workspace_id = ${workspaceId} and public_id = ${publicId}::uuid
      and with_factor`.execute(ctx.db)
   await enterWorkspace(ctx, home.workspaceId)
-  const { rows: factors } = await sql`
-    select 1 from second_factor
-     where workspace_id = ${home.workspaceId} and account_id = ${home.accountId} and confirmed_at is not null
-    union all
-    select 1 from passkey where workspace_id = ${home.workspaceId} and account_id = ${home.accountId}
-     limit 1`.execute(ctx.db)
+  const hasFactor = (await findSecondFactor(ctx, home)) !== null || (await findPasskeys(ctx, home)).length > 0
   await enterWorkspace(ctx, workspaceId)
-  if (shown.length === 0 || factors.length === 0)
+  if (shown.length === 0 || !hasFactor)
     throw new AppError(
       'conflict',
       'Antes de exigir o segundo fator de todos, ligue o seu em "Minha conta" ou, se já tem um, saia e entre de novo com ele. Nada foi alterado.',

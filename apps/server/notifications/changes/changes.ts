@@ -43,7 +43,7 @@ interface ChangePage {
 }
 
 const atOnce = 500
-export const keptDays = 90
+const keptDays = 90
 
 /**
  * Changes after version `since`, oldest first; null: from the oldest that is kept. Reads at most

@@ -71,7 +71,7 @@ export function nextMorning(now: Date, { weekly = false } = {}): Date {
 }
 
 /** Seven o'clock in São Paulo on the first day of a month, the next after `now`. */
-export function nextFirst(now: Date): Date {
+function nextFirst(now: Date): Date {
   const next = nextMorning(now)
   while (next.getUTCDate() !== 1) next.setUTCDate(next.getUTCDate() + 1)
   return next

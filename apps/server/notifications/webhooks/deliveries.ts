@@ -77,7 +77,7 @@ async function feed(ctx: Pick<Context, 'db' | 'ids' | 'config'>, workspaceId: nu
       throw error
     })
     if (page === null) {
-      await pauseWebhook({ db, config }, workspaceId, id, goneText, { behind: true })
+      await pauseWebhook({ db, config }, workspaceId, id, goneText)
       return Infinity
     }
     const wanted = page.changes.filter(
@@ -205,14 +205,7 @@ export async function settleDelivery(
   })
 }
 
-async function pauseWebhook(
-  ctx: WithConfig,
-  workspaceId: number,
-  webhookId: number,
-  problem: string,
-  /** Details for the letter. */
-  why: { behind?: boolean } = {},
-): Promise<void> {
+async function pauseWebhook(ctx: WithConfig, workspaceId: number, webhookId: number, problem: string): Promise<void> {
   const { rows } = await sql<{ publicId: string; pausedAt: Date }>`
     update webhook set paused_at = now(), problem = ${problem}
      where workspace_id = ${workspaceId} and id = ${webhookId} and paused_at is null
@@ -220,7 +213,7 @@ async function pauseWebhook(
   const [paused] = rows
   if (!paused) return
   const key = `webhook/${paused.publicId}/${paused.pausedAt.toISOString()}`
-  await warn(ctx, workspaceId, { key, kind: 'webhook-pausado', payload: { webhook: paused.publicId, ...why } })
+  await warn(ctx, workspaceId, { key, kind: 'webhook-pausado', payload: { webhook: paused.publicId } })
 }
 
 type Deliveries = DataOf<typeof listWebhookDeliveries>

@@ -8,7 +8,7 @@ import type { RouteInput } from '@vigia/contract/route'
 import { type RawBuilder, sql } from 'kysely'
 import { recordAudit } from '../../accounts/audit/audit.ts'
 import { findRecipient } from '../../accounts/email-proof.ts'
-import { findCompanyIds } from '../../companies/chosen-companies.ts'
+import { findCompanyIds, publicIdsIn } from '../../companies/chosen-companies.ts'
 import type { Context, WithConfig, WithDatabase } from '../../platform/context.ts'
 import { countRows, inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -38,9 +38,7 @@ export async function listWebhooks(ctx: WithDatabase, workspaceId: number): Prom
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
     const { rows } = await sql<Webhook>`
       select w.public_id as "idWebhook", w.url as endereco, w.kinds as tipos,
-             case when w.company_ids is not null
-                  then array(select c.public_id::text from company c where c.workspace_id = ${workspaceId} and c.id = any (w.company_ids) order by c.id)
-                   end as "idsEmpresas",
+             ${publicIdsIn(workspaceId, 'w.company_ids')} as "idsEmpresas",
              w.created_at as "criadoEm", w.paused_at is null as ativo, w.paused_at as "pausadoEm", w.problem as problema,
              case when w.old_until > now() then w.old_until end as "segredoAnteriorAte",
              (select count(*)::int from webhook_delivery d
