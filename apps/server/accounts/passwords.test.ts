@@ -1,6 +1,4 @@
-import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { runs } from '../../../tests/support/seed.ts'
 import { readConfig } from '../config.ts'
 import { hashPassword, matchesPassword, unknownHash } from './passwords.ts'
 import { type Accounts, newPerson, openAccounts } from './testing.ts'
@@ -182,23 +180,5 @@ describe('a password with accents', () => {
     for (const written of [together, apart])
       expect((await accounts.logIn({ ...person, senha: written })).status).toBe(200)
     expect((await accounts.logIn({ ...person, senha: 'avo-e-vovo' })).status).toBe(401)
-  })
-
-  test('of any kind that a sign-up takes opens a session, however it is typed then', async () => {
-    const sign = fc.constantFrom('a', '7', '🔑', 'é', 'e\u0301', '\u0301', 'ỗ', '한', '𝅗𝅥', ' ', '\u200d', '"')
-    const senha = fc.oneof(
-      fc.array(sign, { minLength: 1, maxLength: 14 }).map((signs) => signs.join('')),
-      fc.array(sign, { minLength: 92, maxLength: 104 }).map((signs) => signs.join('')),
-      fc.string({ unit: 'binary', minLength: 5, maxLength: 12 }),
-    )
-    await fc.assert(
-      fc.asyncProperty(senha, fc.constantFrom('NFC', 'NFD'), async (senha, form) => {
-        const person = newPerson({ senha })
-        const taken = (await accounts.signUp(person)).status
-        const opened = await accounts.logIn({ ...person, senha: senha.normalize(form) })
-        expect([taken, opened.status]).toEqual(taken === 200 ? [200, 200] : [400, 400])
-      }),
-      { numRuns: runs(40) },
-    )
   })
 })

@@ -48,15 +48,6 @@ describe('switching it on', () => {
     )
   })
 
-  test('is refused for an account that many share, and without a recent proof', async () => {
-    const shared = await accounts.enter()
-    await accounts.rows('update account set shared = true where email = $1', shared.email)
-    expect((await accounts.call('POST', path, { token: shared.token })).status).toBe(409)
-    const ana = await accounts.enter()
-    await forgetProofs()
-    expect((await accounts.call('POST', path, { token: ana.token })).status).toBe(403)
-  })
-
   test('keeps neither the secret nor the codes in plain', async () => {
     const { segredo, codigos } = await protectedPerson()
     const kept = JSON.stringify(

@@ -23,22 +23,6 @@ const everything = async () => {
 }
 
 describe('an account that many share', () => {
-  test('keeps its password, and says so calmly', async () => {
-    const token = await visit('192.0.2.11', 'Navegador')
-    const { envelope } = await accounts.call('GET', '/v1/api/Usuarios/conta', { token })
-    expect(envelope.data).toMatchObject({ email: person.email, compartilhada: true })
-    const json = { senhaAtual: person.senha, senha: 'senha-de-um-visitante', senhaNovamente: 'senha-de-um-visitante' }
-    expect(await accounts.call('PUT', '/v1/api/Usuarios/senha', { token, json })).toMatchObject({
-      status: 409,
-      envelope: {
-        success: false,
-        message: expect.stringMatching(/^Esta conta é compartilhada: .*Nada foi alterado\./),
-      },
-    })
-    expect((await accounts.logIn(person)).status).toBe(200)
-    expect((await accounts.logIn({ ...person, senha: 'senha-de-um-visitante' })).status).toBe(401)
-  })
-
   test('shows each visitor his own session only, and ends no other', async () => {
     const [one, other] = [await visit('192.0.2.11', 'Navegador'), await visit('192.0.2.12', 'Outro')]
     const [mine, theirs] = [await seen(one), await seen(other)]

@@ -5,10 +5,8 @@ import { PNG } from 'pngjs'
 import { expect, test } from 'vitest'
 import { useContext } from '../platform/database.testing.ts'
 import { inWorkspace } from '../platform/database.ts'
-import { serveRoutes } from '../platform/http/http.ts'
-import { insertCompany, newWorkspace, testSession } from '../platform/testing.ts'
+import { insertCompany, newWorkspace } from '../platform/testing.ts'
 import { findLogoOf, getLogo, removeLogo, setLogo } from './logo.ts'
-import { logoRoutes } from './routes.ts'
 
 const { ctx } = await useContext()
 const { db, config } = ctx
@@ -132,34 +130,6 @@ test('takes an interlaced picture', async () => {
   // Seven passes of one point, of which the last two have none: 8 by 1 points have rows in passes 1, 2, 4 and 6.
   await set(company, png(header(8, 1, { interlaced: true }), rows(4 * 1 + 8 * 3)))
   expect(PNG.sync.read(Buffer.from(await getLogo({ db }, workspaceId, company)))).toMatchObject({ width: 8, height: 1 })
-})
-
-test('is neither set nor taken away by whoever enters with a shared login', async () => {
-  const company = await newCompany('99164853980081')
-  await set(company, picture())
-  const { public_id: id } = await inWorkspace({ db }, workspaceId, ({ db }) =>
-    db.selectFrom('company').select('public_id').where('id', '=', company).executeTakeFirstOrThrow(),
-  )
-  const app = await serveRoutes(ctx, logoRoutes, async () => ({
-    ...testSession(workspaceId),
-    shared: true,
-  }))
-  const post = (path: string, form = new FormData()) =>
-    app.inject({
-      method: 'POST',
-      url: `/v1/api/Empresas/${path}`,
-      headers: { authorization: `Bearer ${'x'.repeat(43)}` },
-      payload: form,
-    })
-  const form = new FormData()
-  form.append('IdEmpresa', id)
-  form.append('Logo', new File([new Uint8Array(picture({ width: 3 }))], 'logo.png'))
-  for (const answer of [await post('logo', form), await post(`remover-logo?id=${id}`)]) {
-    expect(answer.statusCode).toBe(409)
-    expect(answer.json().message).toMatch(/^Esta conta é compartilhada: .*Nada foi alterado\./)
-  }
-  expect(PNG.sync.read(Buffer.from(await getLogo({ db }, workspaceId, company))).width).toBe(2)
-  await app.close()
 })
 
 test('refuses a picture larger than a form needs before it is unpacked', async () => {

@@ -291,21 +291,6 @@ describe('sessions', () => {
     await gets(mine, 'continua')
   })
 
-  test('are polled for as long as the configuration says', async () => {
-    await using server = await start(config({ hub: { ...config().hub, pollMs: 50, sweepMs: 20 } }), { roles: ['api'] })
-    const ana = await signUp(server)
-    const negotiated = await call(server.url, '/notification-hub/negotiate?negotiateVersion=1', ana)
-    const { connectionToken } = (await negotiated.json()) as { connectionToken: string }
-    const address = `${server.url}/notification-hub?id=${connectionToken}`
-    const headers = { authorization: `Bearer ${ana.token}` }
-    const poll = async () => (await fetch(address, { headers })).text()
-    expect(await poll()).toBe('')
-    await fetch(address, { method: 'POST', headers, body: '{"protocol":"json","version":1}\x1e' })
-    expect(await poll()).toBe('{}\x1e')
-    // By itself the hub would hold it for longer than this test may take.
-    expect(await poll()).toBe('')
-  })
-
   test('that run out send their pages away to come back with another', async () => {
     const hub = { ...config().hub, sweepMs: 20, expiryGraceMs: 20 }
     await using server = await start(config({ sessionMs: 4_000, hub }), { roles: ['api'] })

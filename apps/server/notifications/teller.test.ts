@@ -101,19 +101,6 @@ test('a company that shares its name with another is announced with its CNPJ', a
   expect(await told(office)).toMatchObject([{ body: '1 de 1: VALE VERDE (00.000.000/0000-01)' }])
 })
 
-test('what is announced keeps the way to the screen that shows it', async () => {
-  const office = await newWorkspace(ctx.db)
-  const [company] = await newCompanies(office, 1)
-  await happen(office, 'news', company)
-  await tellTogether(ctx, { workspaceId: office, what: 'news' }, writers.news!)
-  const { rows } = await inWorkspace(ctx, office, ({ db }) =>
-    sql`select link = '/empresas/editar/' || (select public_id from company where workspace_id = ${office}) as leads from announcement where workspace_id = ${office}`.execute(
-      db,
-    ),
-  )
-  expect(rows).toEqual([{ leads: true }])
-})
-
 test('a company whose run goes on waits, the others do not wait for it', async () => {
   const office = await newWorkspace(ctx.db)
   const [going, done] = (await newCompanies(office, 2)) as [number, number]

@@ -166,15 +166,6 @@ describe('an invitation', () => {
     expect(answers.map(({ status }) => status).filter((status) => status === 200)).toHaveLength(1)
     expect((await team(ana.token)).pessoas).toHaveLength(2)
   })
-
-  test('takes an own account, a confirmed e-mail and a proof of a short while ago', async () => {
-    const ana = await accounts.enter()
-    await accounts.rows(`update session set proved_at = now() - interval '11 minutes'`)
-    expect((await invite(ana.token, newPerson().email)).status).toBe(403)
-    const visitor = await accounts.enter()
-    await accounts.rows('update account set shared = true where email = $1', visitor.email)
-    expect((await invite(visitor.token, newPerson().email)).status).toBe(409)
-  })
 })
 
 describe('what a person may', () => {

@@ -145,43 +145,6 @@ describe('a reader', () => {
     })
   })
 
-  test('of any rhythm gets the same, whoever writes meanwhile', async () => {
-    const companies = [companyId]
-    for (const cnpj of ['11222333000181', '12ABC34501DE35', '33000167000101'])
-      companies.push((await insertCompany(db, workspaceId, { cnpj })).id)
-    await page([note(9999)])
-    const pages = 12
-    let writing = true
-    const writers = companies.map(async (companyId, writer) => {
-      for (let n = 0; n < pages; n++) {
-        const first = 1 + 1000 * writer + 10 * n
-        await page(
-          Array.from({ length: 1 + (n % 3) }, (_, more) => note(first + more)),
-          { workspaceId, companyId },
-          pause,
-        )
-      }
-    })
-    const readers = [0, 1, 5].map(async (turns) => {
-      const read: unknown[][] = []
-      for (let since: number | null = null, last = false; ; ) {
-        const { told, version } = await follow(since)
-        read.push(...told)
-        since = version
-        if (last) return read
-        last = !writing
-        for (let n = 0; n < turns; n++) await pause()
-      }
-    })
-    await Promise.all(writers)
-    writing = false
-    const [one, ...others] = await Promise.all(readers)
-    const { rows } = await owner.query('select number::int from document where workspace_id = $1', [workspaceId])
-    expect(one!.map(([version]) => version)).toEqual(rows.map((_, index) => index + 1))
-    expect(new Set(one!.map(([, , number]) => number))).toEqual(new Set(rows.map(({ number }) => number)))
-    for (const other of others) expect(other).toEqual(one)
-  })
-
   test('gets five hundred at a time', async () => {
     await page([note(1)])
     await owner.query(
@@ -221,5 +184,3 @@ describe('a reader', () => {
     expect(await follow()).toMatchObject({ told: [[2, 'documento-novo', 2]] })
   })
 })
-
-const pause = () => new Promise<void>((resolve) => void setImmediate(resolve))

@@ -276,18 +276,6 @@ test('of an answer only the beginning is read and kept', async () => {
   expect(await deliveries(publicId)).toMatchObject([{ status: 400, respostaRecebida: 'x'.repeat(500) }])
 })
 
-test('all that waits for an address is queued with its changes', async () => {
-  await add()
-  await arriveHere(...[1, 2, 3, 4, 5, 6].map(note))
-  await owner.query(`update job set run_at = now()`)
-  const [feed, deliver] = webhookJobs
-  await carryOutDue(ctx, [feed!])
-  const queued = await owner.query(`select from job where kind = 'webhook'`)
-  expect(queued.rowCount).toBe(6)
-  await carryOutDue(ctx, [deliver!])
-  expect(received).toHaveLength(6)
-})
-
 test('one that is always refused fails alone when others are taken, and is sent again when a person wants it', async () => {
   const { publicId } = await add()
   respond = ({ message }) => ({ status: message.alteracao!.chave === chaveOf({ number: 1 }) ? 400 : 200 })
@@ -352,13 +340,6 @@ test('an address that is behind what is kept is paused, and its people are told 
   const mail = { id: 1n, workspaceId: session.workspaceId, recipient: '', payload: { webhook: publicId } }
   const { paragraphs } = (await webhookMails['webhook-pausado']!(ctx, mail))!
   expect(paragraphs[0]).toContain('já não está guardado por inteiro')
-})
-
-test('what is no id is not found', async () => {
-  const { publicId } = await add()
-  await expect(deliveries('x')).rejects.toMatchObject({ code: 'not-found' })
-  await expect(listDeliveries(ctx, session.workspaceId, publicId, 'x')).rejects.toMatchObject({ code: 'not-found' })
-  await expect(replaceSecret(ctx, session, 'x')).rejects.toMatchObject({ code: 'not-found' })
 })
 
 test('nothing is sent to others before the e-mail of the account is confirmed', async () => {
