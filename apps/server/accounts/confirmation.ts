@@ -5,7 +5,7 @@ import { countTry, type Limit } from '../platform/http/throttle.ts'
 import { queueMail } from '../platform/mail/mail.ts'
 import { recordAudit } from './audit/audit.ts'
 import { findUnproved, prove } from './email-proof.ts'
-import { createLink, endLinks, getLink, getLinkAgain, type LinkKind } from './links.ts'
+import { createLink, endLinks, getLink, type LinkKind } from './links.ts'
 import { findAccount } from './sessions.ts'
 
 const hourMs = 3_600_000
@@ -64,7 +64,7 @@ export async function confirmEmail({ db }: WithDatabase, text: string, { address
   await inWorkspace({ db }, workspaceId, async ({ db }) => {
     const account = await prove({ db }, { workspaceId, accountId })
     // Another call may have used it since it was looked at; the account is locked now.
-    await getLinkAgain({ db }, link, { workspaceId }, text)
+    await getLink({ db }, link, text, { workspaceId })
     await endLinks({ db }, { workspaceId, accountId }, ['email'])
     const actor = { workspaceId, accountId, accountName: account.name, address }
     await recordAudit({ db }, actor, 'conta', `E-mail ${account.email} confirmado pelo link enviado a ele.`)

@@ -6,8 +6,8 @@ import type { Caller, Session } from '../platform/http/session.ts'
 import { countTry, type Limit, mayTry, networkOf } from '../platform/http/throttle.ts'
 import { queueMail } from '../platform/mail/mail.ts'
 import { recordAudit } from './audit/audit.ts'
-import { isWrittenTo } from './email-proof.ts'
-import { createLink, endLinks, getLink, getLinkAgain, type LinkKind } from './links.ts'
+import { findRecipient } from './email-proof.ts'
+import { createLink, endLinks, getLink, type LinkKind } from './links.ts'
 import { refuseOwnEmail } from './password-rules.ts'
 import { lockAccount, requirePassword } from './passwords.ts'
 import { inEachPlace } from './places.ts'
@@ -53,15 +53,14 @@ export async function requestEmailChange(
     await countTry({ db }, networkLimit, networkOf(address))
     const isWritten = await mayTry({ db }, recipientLimit, recipient)
     await endLinks({ db }, session, ['new-email'])
-    const { rows } = await sql<{ old: string; writtenTo: boolean }>`
+    await sql`
       update account set new_email = ${recipient}, new_email_until = now() + interval '24 hours'
-       where workspace_id = ${workspaceId} and id = ${accountId}
-      returning email as old, ${isWrittenTo({ config })} as "writtenTo"`.execute(db)
-    const { old, writtenTo } = rows[0]!
+       where workspace_id = ${workspaceId} and id = ${accountId}`.execute(db)
+    const old = await findRecipient({ db, config }, session)
     const at = new Date().toISOString()
     const letter = { workspaceId, payload: { at, address, accountId }, usefulMs: 24 * hourMs }
     if (isWritten) await queueMail({ db }, { ...letter, kind: 'novo-email', recipient })
-    if (writtenTo) await queueMail({ db }, { ...letter, kind: 'troca-de-email', recipient: old })
+    if (old) await queueMail({ db }, { ...letter, kind: 'troca-de-email', recipient: old })
     await recordAudit({ db }, session, 'conta', `Pediu a troca do e-mail da conta para ${recipient}.`)
   })
 }
@@ -122,7 +121,7 @@ export async function changeEmail({ db, config }: WithConfig, text: string, { ad
   return inWorkspace({ db }, workspaceId, async ({ db }) => {
     const account = await lockAccount({ db }, owner)
     // Another call may have used it since it was looked at; the account is locked now.
-    await getLinkAgain({ db }, newEmailLink, owner, text)
+    await getLink({ db }, newEmailLink, text, owner)
     const email = await findNewEmail({ db }, owner)
     if (!account || email === null) throw new AppError('gone', newEmailLink.used)
     await sql`
@@ -132,9 +131,7 @@ export async function changeEmail({ db, config }: WithConfig, text: string, { ad
       .catch((cause: { code?: string }) => {
         throw cause.code === '23505' ? taken : cause
       })
-    const { rows } = await sql<{ writtenTo: boolean }>`
-      select ${isWrittenTo({ config })} as "writtenTo" from account
-       where workspace_id = ${workspaceId} and id = ${accountId}`.execute(db)
+    const old = await findRecipient({ db, config }, owner)
     await sql`
       update account set new_email = null, new_email_until = null, email_proved_at = now()
        where workspace_id = ${workspaceId} and id = ${accountId}`.execute(db)
@@ -145,10 +142,8 @@ export async function changeEmail({ db, config }: WithConfig, text: string, { ad
     })
     // Links in mails to the old e-mail end, too.
     await endLinks({ db }, owner)
-    if (rows[0]!.writtenTo) {
-      const payload = { at: new Date().toISOString(), address }
-      await queueMail({ db }, { workspaceId, kind: 'email-trocado', recipient: account.email, payload })
-    }
+    const payload = { at: new Date().toISOString(), address }
+    if (old) await queueMail({ db }, { workspaceId, kind: 'email-trocado', recipient: old, payload })
     const actor = { workspaceId, accountId, accountName: account.name, address }
     await recordAudit({ db }, actor, 'conta', `Trocou o e-mail da conta: de ${account.email} para ${email}.`)
     return email

@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { AppError } from '../platform/errors.ts'
 import { listToken, tokenHash } from './tokens.ts'
@@ -50,30 +50,27 @@ export async function createLink(
   return { token, ...rows[0] }
 }
 
-/** The link that still works; refuses one that is unknown, expired or used, each in its own words. `text` is its token or all of it. */
-export async function getLink({ db }: WithDatabase, kind: LinkKind, text: string): Promise<FoundLink> {
-  return readLink({ db }, kind, sql`link_for_token(${tokenHash(tokenOf(kind, text))}) l`)
-}
-
-/** Refuses a link that another call has used, or ended, since it was looked at. `ctx.db` is a transaction inside its workspace. */
-export async function getLinkAgain(
-  { db }: WithDatabase,
-  kind: LinkKind,
-  { workspaceId }: Pick<Owner, 'workspaceId'>,
-  text: string,
-): Promise<void> {
-  // Not by the function: on several servers its session may not read what this one has written.
-  const own = sql`(select * from mail_link where workspace_id = ${workspaceId} and token_hash = ${tokenHash(tokenOf(kind, text))}) l`
-  await readLink({ db }, kind, own)
-}
-
 type FoundLink = Owner & { expiresAt: Date }
 
-async function readLink({ db }: WithDatabase, kind: LinkKind, rowOf: RawBuilder<unknown>): Promise<FoundLink> {
+/**
+ * The link that still works; refuses one that is unknown, expired or used, each in its own words. `text` is its token or all of it. `inside`: its
+ * workspace, in which the transaction `ctx.db` looks again whether another call has used the link since.
+ */
+export async function getLink(
+  { db }: WithDatabase,
+  kind: LinkKind,
+  text: string,
+  inside?: Pick<Owner, 'workspaceId'>,
+): Promise<FoundLink> {
+  const hash = tokenHash(tokenOf(kind, text))
+  // On several servers the session of the function may not read what this transaction has written.
+  const found = inside
+    ? sql`(select * from mail_link where workspace_id = ${inside.workspaceId} and token_hash = ${hash})`
+    : sql`link_for_token(${hash})`
   const { rows } = await sql<FoundLink & { used: boolean; expired: boolean }>`
     select workspace_id as "workspaceId", account_id as "accountId", expires_at as "expiresAt",
            used_at is not null as used, expires_at <= now() as expired
-      from ${rowOf} where purpose = ${kind.purpose}`.execute(db)
+      from ${found} l where purpose = ${kind.purpose}`.execute(db)
   const link = rows[0]
   if (!link) throw new AppError('not-found', kind.unknown)
   if (link.used) throw new AppError('gone', kind.used)

@@ -4,7 +4,7 @@ import type { Caller } from '../platform/http/session.ts'
 import { countTry, forgetTries, type Limit, networkOf } from '../platform/http/throttle.ts'
 import { queueMail } from '../platform/mail/mail.ts'
 import { recordAudit } from './audit/audit.ts'
-import { createLink, getLink, getLinkAgain, type LinkKind } from './links.ts'
+import { createLink, getLink, type LinkKind } from './links.ts'
 import { refuseGuessable, refuseOwnEmail } from './password-rules.ts'
 import { hashPassword, lockAccount, replacePassword } from './passwords.ts'
 import { findAccount, loginLimit, stranger } from './sessions.ts'
@@ -64,7 +64,7 @@ export async function updatePassword(
     const account = await lockAccount(ctx, { workspaceId, accountId })
     if (account) refuseOwnEmail({ config }, password, account.email)
     // Another call may have used it, or another link, since it was looked at.
-    await getLinkAgain(ctx, passwordLink, { workspaceId }, link)
+    await getLink(ctx, passwordLink, link, { workspaceId })
     return replacePassword({ ...ctx, config }, { workspaceId, accountId, address }, { passwordHash, how: 'link' })
   })
   // The owner of the mailbox is not kept out by the guesses of others.

@@ -16,10 +16,7 @@ export async function deleteSessions(
   const { rows } = await sql<{ publicId: string; address: string | null; agent: string | null }>`
     delete from session where workspace_id = ${workspaceId} and ${condition}
     returning public_id as "publicId", address, agent`.execute(db)
-  await closeConnections(
-    { db },
-    rows.map(({ publicId }) => publicId),
-  )
+  await closeConnections({ db }, rows)
   return rows
 }
 
@@ -31,14 +28,12 @@ export async function reconnect({ db }: WithDatabase, workspaceId: number, accou
   const { rows } = await sql<{ publicId: string }>`
     select public_id as "publicId" from session
      where workspace_id = ${workspaceId} and (${accountId}::int is null or account_id = ${accountId})`.execute(db)
-  await closeConnections(
-    { db },
-    rows.map(({ publicId }) => publicId),
-  )
+  await closeConnections({ db }, rows)
 }
 
-async function closeConnections({ db }: WithDatabase, publicIds: readonly string[]): Promise<void> {
-  if (publicIds.length === 0) return
+async function closeConnections({ db }: WithDatabase, sessions: readonly { publicId: string }[]): Promise<void> {
+  if (sessions.length === 0) return
+  const publicIds = sessions.map(({ publicId }) => publicId)
   // Beside no table: it has to be told where all processes listen, not where the rows are.
   await sql`select pg_notify(${sessionChannel}, id) from unnest(${publicIds}::text[]) id`.execute(db)
 }

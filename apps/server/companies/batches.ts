@@ -325,17 +325,13 @@ export async function tidyBatches(ctx: WithDatabase): Promise<void> {
     })
 }
 
-/** The batches of the last month, newest first. */
-export async function listBatches(ctx: Pick<Context, 'db' | 'ids'>, workspaceId: number): Promise<Batch[]> {
-  return readBatches(ctx, workspaceId, null)
-}
-
 type Batch = DataOf<typeof contract.listBatches>[number]
 
-async function readBatches(
+/** The batches of the last month, newest first; `only`: the one with that id. */
+export async function listBatches(
   ctx: Pick<Context, 'db' | 'ids'>,
   workspaceId: number,
-  only: bigint | null,
+  only: bigint | null = null,
 ): Promise<Batch[]> {
   const { rows } = await readWorkspace(ctx, workspaceId, ({ db }) =>
     sql<Omit<Batch, 'idLote'> & { idLote: bigint }>`
@@ -361,7 +357,7 @@ export async function getBatch(
   const id = ctx.ids.decode(workspaceId, publicId)
   if (id === null) throw notThere()
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
-    const [batch] = await readBatches({ ...ctx, db }, workspaceId, id)
+    const [batch] = await listBatches({ ...ctx, db }, workspaceId, id)
     if (!batch) throw notThere()
     const { rows: arquivos } = await sql<Detail['arquivos'][number]>`
       select f.name as nome,
