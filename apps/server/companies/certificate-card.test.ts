@@ -1,9 +1,8 @@
 import { beforeEach, expect, test } from 'vitest'
 import { execute } from '../../../tests/support/database.ts'
-import type { Database } from '../platform/context.ts'
 import { useDatabase } from '../platform/database.testing.ts'
 import { inWorkspace } from '../platform/database.ts'
-import { newWorkspace } from '../platform/testing.ts'
+import { insertAccount, insertCompany, newWorkspace } from '../platform/testing.ts'
 import { readCertificateCard } from './certificate-card.ts'
 
 const [matriz, filial, stranger] = ['12ABC34501DE35', '12ABC345000269', '44555666000181']
@@ -15,20 +14,11 @@ beforeEach(async () => {
 })
 
 const card = (companyId: number) => readCertificateCard({ db }, workspaceId, companyId)
-const inside = <T>(work: (db: Database) => Promise<T>) => inWorkspace({ db }, workspaceId, ({ db }) => work(db))
 
-async function addCompany(cnpj: string): Promise<number> {
-  const values = { workspace_id: workspaceId, cnpj, name: 'EMPRESA', search: 'empresa', uf: 35 }
-  return (await inside((db) => db.insertInto('company').values(values).returning('id').executeTakeFirstOrThrow())).id
-}
-
-async function addAccount(name: string): Promise<number> {
-  const values = { workspace_id: workspaceId, email: `${crypto.randomUUID()}@exemplo.com.br`, name, password_hash: 'x' }
-  return (await inside((db) => db.insertInto('account').values(values).returning('id').executeTakeFirstOrThrow())).id
-}
+const addCompany = async (cnpj: string) => (await insertCompany(db, workspaceId, { cnpj })).id
 
 async function addCertificate(companyId: number, holder: string, validTo: string, uploadedBy = 7): Promise<number> {
-  const { id } = await inside((db) =>
+  const { id } = await inWorkspace({ db }, workspaceId, ({ db }) =>
     db
       .insertInto('certificate')
       .values({
@@ -59,7 +49,7 @@ test('a company without a certificate has no card', async () => {
 
 test('the card names holder, validity and who uploaded it', async () => {
   const companyId = await addCompany(matriz)
-  await addCertificate(companyId, matriz, '2077-03-09T12:00:00Z', await addAccount('Ana Souza'))
+  await addCertificate(companyId, matriz, '2077-03-09T12:00:00Z', (await insertAccount(db, workspaceId)).id)
   expect(await card(companyId)).toEqual({
     titular: `TITULAR ${matriz}`,
     cnpj: matriz,

@@ -72,14 +72,3 @@ test('nobody is told whose e-mail somebody only signed up with', async () => {
   expect(await warn(ctx, office, warning)).toBe(false)
   expect(await mailsOf(office)).toMatchObject([{ recipient: 'eva@um.example' }])
 })
-
-test('a warning is told only when the transaction that it belongs to is', async () => {
-  const office = await workspaceOf('dora@um.example')
-  const failing = inWorkspace(ctx, office, async (ctx) => {
-    expect(await warn(ctx, office, { key: 'k', kind: 'x' })).toBe(true)
-    throw new Error('not after all')
-  })
-  await expect(failing).rejects.toThrow('not after all')
-  expect(await mailsOf(office)).toEqual([])
-  expect(await warn(ctx, office, { key: 'k', kind: 'x' })).toBe(true)
-})
