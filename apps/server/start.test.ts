@@ -16,7 +16,7 @@ const config = (env: Record<string, string> = {}) =>
 const server = await start(config(), { roles: ['api'] })
 afterAll(() => server[Symbol.asyncDispose]())
 
-async function call(method: string, path: string, options: { token?: string; json?: unknown; body?: BodyInit } = {}) {
+async function call(method: string, path: string, options: { token?: string; json?: unknown } = {}) {
   const response = await fetch(server.url + path, {
     method,
     headers: {
@@ -24,7 +24,7 @@ async function call(method: string, path: string, options: { token?: string; jso
       ...(options.token ? { authorization: `Bearer ${options.token}` } : {}),
       ...(options.json === undefined ? {} : { 'content-type': 'application/json' }),
     },
-    body: options.json === undefined ? options.body : JSON.stringify(options.json),
+    body: options.json === undefined ? undefined : JSON.stringify(options.json),
   })
   return { status: response.status, envelope: (await response.json()) as Record<string, unknown> }
 }
@@ -51,37 +51,17 @@ test('health answers without a session', async () => {
 
 describe('what no form of ours would send', () => {
   test.each([
-    ['GET', '/v1/api/DocumentosFiscais?TipoDFe=0&CampoPesquisa=%00', undefined, 400],
-    ['GET', '/v1/api/Empresas/obter-empresas?busca=a%00b', undefined, 400],
-    ['POST', '/v1/api/Usuarios', { nome: 'Ana\u0000Souza', email: 'a@b.br', senha: 'segredo1' }, 400],
-    ['POST', '/v1/api/Auth', { email: 'a\u0000@b.br', senha: 'segredo1' }, 400],
-    ['GET', '/v1/api/DocumentosFiscais?TipoDFe=0&DataAte=9999-12-31T23:59:59', undefined, 200],
-    ['GET', '/v1/api/DocumentosFiscais?TipoDFe=0&DataDe=0000-12-31T23:59:59', undefined, 400],
-    ['GET', '/v1/api/DocumentosFiscais?TipoDFe=0&DataAte=2999-12-31T23:59:59', undefined, 200],
-    ['GET', '/v1/api/%E0%A4%A', undefined, 400],
-    ['GET', `/v1/api/DocumentosFiscais/danfe/${'x'.repeat(300)}`, undefined, 404],
-    ['GET', '/v1/api/DocumentosFiscais?TipoDFe=0&TipoDFe=2', undefined, 400],
-  ])('%s %s is answered in words, with %s', async (method, path, json, status) => {
+    ['DocumentosFiscais?TipoDFe=0&CampoPesquisa=%00', 400],
+    ['Empresas/obter-empresas?busca=a%00b', 400],
+    ['DocumentosFiscais?TipoDFe=0&DataAte=9999-12-31T23:59:59', 200],
+    ['DocumentosFiscais?TipoDFe=0&DataDe=0000-12-31T23:59:59', 400],
+    ['DocumentosFiscais?TipoDFe=0&DataAte=2999-12-31T23:59:59', 200],
+    [`DocumentosFiscais/danfe/${'x'.repeat(300)}`, 404],
+  ])('%s is answered in words, with %s', async (path, status) => {
     const { token } = await newSession()
-    const answer = await call(method, path, { token, json })
+    const answer = await call('GET', `/v1/api/${path}`, { token })
     expect(answer.status).toBe(status)
     expect(answer.envelope.success).toBe(status === 200)
-  })
-
-  test('a form that is cut off, or has no boundary', async () => {
-    const { token } = await newSession()
-    for (const [type, body] of [
-      ['multipart/form-data', 'x'],
-      ['multipart/form-data; boundary=x', '--x\r\nContent-Disposition: form-data; name="Senha"\r\n\r\nabc'],
-    ]) {
-      const response = await fetch(`${server.url}/v1/api/Empresas`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${token}`, 'content-type': type! },
-        body,
-      })
-      expect(response.status, type).toBe(400)
-      expect(await response.json()).toMatchObject({ success: false, statusCode: 400 })
-    }
   })
 
   test('a call without a body that says it would be JSON', async () => {

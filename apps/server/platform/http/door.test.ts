@@ -5,13 +5,12 @@ import { route } from '@vigia/contract/route'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { readConfig } from '../../config.ts'
-import { routes } from '../../start.ts'
 import type { Context } from '../context.ts'
 import { AppError } from '../errors.ts'
 import { createLogger } from '../log.ts'
 import { testSession } from '../testing.ts'
 import { createDoor, type Door, type Visit } from './door.ts'
-import { bodyBytesMax, doorLimits } from './door-limits.ts'
+import { doorLimits } from './door-limits.ts'
 import { handle, serveRoutes, sessionOf } from './http.ts'
 import { keyStart } from './keys.ts'
 
@@ -108,13 +107,12 @@ describe('the door', () => {
   })
 })
 
+/** A door that learns nothing. */
+const doorWith = (enter: Door['enter']): Door => ({ enter, watch: (find) => find, learn: () => {} })
+
 test('an upgrade that is refused leaves no connection behind when its client stays', async () => {
   const guest = { path: '/hub', handle: () => false, upgrade: () => false, knows: () => null }
-  const door: Door = {
-    enter: async () => new AppError('too-many', 'x', { retryAfterMs: 50 }),
-    watch: (find) => find,
-    learn: () => {},
-  }
+  const door = doorWith(async () => new AppError('too-many', 'x', { retryAfterMs: 50 }))
   const app = await serveRoutes(ctx, [], async () => null, { guest, door })
   await app.listen({ port: 0, host: '127.0.0.1' })
   const accepted = once(app.server, 'connection')
@@ -130,14 +128,7 @@ test('an upgrade that is refused leaves no connection behind when its client sta
 
 test('the description of the API is no file of the site, however its address is written', async () => {
   const kinds: string[] = []
-  const door: Door = {
-    enter: async ({ kind }) => {
-      kinds.push(kind)
-      return undefined
-    },
-    watch: (find) => find,
-    learn: () => {},
-  }
+  const door = doorWith(async ({ kind }) => void kinds.push(kind))
   const app = await serveRoutes(ctx, [], async () => null, { door })
   app.get('/docs/json', async () => '')
   for (const path of ['/docs/json', '/%64ocs/json']) expect((await app.inject(path)).statusCode).toBe(200)
@@ -175,14 +166,7 @@ test('a session that has just been opened is let in, whatever tokens failed befo
 
 test('a call with a token that cannot be one counts like a call without', async () => {
   const visits: string[] = []
-  const door: Door = {
-    enter: async ({ token }) => {
-      visits.push(token)
-      return undefined
-    },
-    watch: (find) => find,
-    learn: () => {},
-  }
+  const door = doorWith(async ({ token }) => void visits.push(token))
   const app = await serveRoutes(ctx, [], async () => null, { door })
   for (const token of ['curto', `${keyStart}curta-demais-para-uma-chave`, tokenOf(1)])
     await app.inject({ url: '/v1/api/Ver', headers: { authorization: `Bearer ${token}` } })
@@ -191,11 +175,6 @@ test('a call with a token that cannot be one counts like a call without', async 
 })
 
 describe('a body', () => {
-  test('of each call has a size', () => {
-    for (const { route } of routes)
-      expect(bodyBytesMax(route), route.path).toBe(route.access === 'public' ? 16 * 1024 : 256 * 1024)
-  })
-
   const body = z.object({ nome: z.string().optional() })
   const words = { method: 'POST', summary: 'x', data: z.null() } as const
   const echo = route({ ...words, path: '/v1/api/Eco', access: 'public', body })

@@ -533,6 +533,15 @@ describe('forms', () => {
     ])
   })
 
+  test.each([
+    ['has no boundary', 'multipart/form-data', 'x'],
+    ['is cut off', 'multipart/form-data; boundary=x', '--x\r\nContent-Disposition: form-data; name="Senha"\r\n\r\na'],
+  ])('a form that %s is refused', async (_, type, payload) => {
+    const headers = { authorization, 'content-type': type }
+    const answer = await app.inject({ method: 'PUT', url: '/v1/api/Arquivo/1', headers, payload })
+    expect(answer.json()).toMatchObject({ success: false, statusCode: 400 })
+  })
+
   test('a file of 128 kB is taken', async () => {
     const answer = await put([['Arquivo', 'x'.repeat(128 * 1024), 'a.pfx']])
     expect(answer.json().data).toEqual({ bytes: 128 * 1024, from: '127.0.0.1' })

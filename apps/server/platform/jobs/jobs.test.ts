@@ -133,13 +133,14 @@ test('workspaces are served in turn, and what failed takes half of the places', 
   const one = kind(async () => null)
   const running: Job[] = []
   for (let job = await claimJob(ctx, [one], []); job; job = await claimJob(ctx, [one], [])) running.push(job)
-  expect(
-    running
-      .map(({ workspaceId }) => workspaceId)
-      .slice(0, 3)
-      .sort(),
-  ).toEqual([1, 2, 3])
-  await operate(sql`update job set lease = null, lease_until = null, run_at = now(), attempts = 1`)
+  const served = running.map(({ workspaceId }) => workspaceId)
+  expect(served.slice(0, 3).sort()).toEqual([1, 2, 3])
+  const makeDue = (attempts: ReturnType<typeof sql>) =>
+    operate(sql`update job set lease = null, lease_until = null, run_at = now(), attempts = ${attempts}`)
+  // Failed ones go first, so that retries leave although fresh ones never end.
+  await makeDue(sql`(key = 'e')::int`)
+  expect(await claimJob(ctx, [one], [])).toMatchObject({ key: 'e', failures: 1 })
+  await makeDue(sql`1`)
   const places = { ...one, concurrency: 2 }
   const failed = await claimJob(ctx, [places], [])
   expect(failed).toMatchObject({ failures: 1 })

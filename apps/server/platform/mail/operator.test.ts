@@ -1,8 +1,8 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { beforeEach, expect, test } from 'vitest'
+import { useFolder } from '../../../../tests/support/folder.ts'
 import { readConfig } from '../../config.ts'
 import { useContext } from '../database.testing.ts'
 import { asOperator } from '../database.ts'
@@ -10,6 +10,7 @@ import { endTrouble, listTroubles, noteTrouble } from '../trouble.ts'
 import { operatorMails, tellOperator, writeDirectly } from './operator.ts'
 
 const { ctx } = await useContext({ OPERATOR_EMAIL: 'plantao@vigia.example' })
+const dataDir = await useFolder()
 
 beforeEach(async () => {
   await ctx.db.deleteFrom('trouble').execute()
@@ -87,15 +88,10 @@ test('what lasts a moment writes no letter, and what comes and goes writes one',
 })
 
 test('without the database a letter leaves all the same, one an hour', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'vigia-operator-'))
   const config = readConfig({ OPERATOR_EMAIL: 'plantao@vigia.example', DATA_DIR: dataDir }, dataDir)
-  try {
-    expect(await writeDirectly({ ...ctx, config }, 'espaco', 'O disco está cheio.')).toBe(true)
-    expect(await writeDirectly({ ...ctx, config }, 'espaco', 'O disco está cheio.')).toBe(false)
-    const [file, ...others] = await readdir(join(dataDir, 'outbox'))
-    expect(others).toEqual([])
-    expect(await readFile(join(dataDir, 'outbox', file!), 'utf8')).toMatch(/^To: plantao@vigia\.example/m)
-  } finally {
-    await rm(dataDir, { recursive: true })
-  }
+  expect(await writeDirectly({ ...ctx, config }, 'espaco', 'O disco está cheio.')).toBe(true)
+  expect(await writeDirectly({ ...ctx, config }, 'espaco', 'O disco está cheio.')).toBe(false)
+  const [file, ...others] = await readdir(join(dataDir, 'outbox'))
+  expect(others).toEqual([])
+  expect(await readFile(join(dataDir, 'outbox', file!), 'utf8')).toMatch(/^To: plantao@vigia\.example/m)
 })

@@ -1,9 +1,9 @@
-import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterEach, expect, test } from 'vitest'
 import { newCertificate } from '../../../../tests/support/certificates.ts'
+import { useFolder } from '../../../../tests/support/folder.ts'
 import { readConfig } from '../../config.ts'
 import { openMailServer, refusal } from './testing.ts'
 import { forgetOutbox, openTransport, readRefusal } from './transport.ts'
@@ -12,6 +12,7 @@ const message = Buffer.from('Subject: =?UTF-8?Q?Ol=C3=A1?=\r\nTo: ana@empresa.ex
 const mail = { id: 7n, recipient: 'ana@empresa.example', createdAt: new Date('2026-07-31T12:00:00.123Z') }
 const forever = new AbortController().signal
 const usualRoots = getCACertificates('default')
+const dataDirs = await useFolder()
 
 afterEach(() => setDefaultCACertificates(usualRoots))
 
@@ -150,38 +151,30 @@ test('a password leaves this machine encrypted or not at all', async () => {
 })
 
 test('without a server each message becomes a file that only we can read', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'vigia-outbox-'))
-  try {
-    const transport = openTransport(readConfig({ DATA_DIR: folder }, '/'))
-    const path = await transport.deliver(mail, message, forever)
-    // The same mail once more, after an attempt whose end nobody learned of.
-    expect(await transport.deliver(mail, message, forever)).toBe(path)
-    expect(path).toBe(join(folder, 'outbox', '2026-07-31T12-00-00-123Z-7.eml'))
-    expect(await readdir(join(folder, 'outbox'))).toEqual(['2026-07-31T12-00-00-123Z-7.eml'])
-    expect(await readFile(path!)).toEqual(message)
-    expect((await stat(path!)).mode & 0o777).toBe(0o600)
-    expect((await stat(join(folder, 'outbox'))).mode & 0o777).toBe(0o700)
-  } finally {
-    await rm(folder, { recursive: true })
-  }
+  const folder = join(dataDirs, 'without-server')
+  const transport = openTransport(readConfig({ DATA_DIR: folder }, '/'))
+  const path = await transport.deliver(mail, message, forever)
+  // The same mail once more, after an attempt whose end nobody learned of.
+  expect(await transport.deliver(mail, message, forever)).toBe(path)
+  expect(path).toBe(join(folder, 'outbox', '2026-07-31T12-00-00-123Z-7.eml'))
+  expect(await readdir(join(folder, 'outbox'))).toEqual(['2026-07-31T12-00-00-123Z-7.eml'])
+  expect(await readFile(path!)).toEqual(message)
+  expect((await stat(path!)).mode & 0o777).toBe(0o600)
+  expect((await stat(join(folder, 'outbox'))).mode & 0o777).toBe(0o700)
 })
 
 test('letters that became files are deleted after ninety days, and nothing else of the folder', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'vigia-outbox-'))
-  try {
-    await forgetOutbox({ dataDir })
-    const { deliver } = openTransport(readConfig({ DATA_DIR: dataDir }, '/'))
-    const old = (await deliver({ ...mail, id: 1n }, message, forever))!
-    const recent = (await deliver(mail, message, forever))!
-    const [draft, note] = [`${old}.draft`, join(dataDir, 'outbox', 'leia.txt')]
-    const day = 24 * 3_600
-    for (const path of [draft, note]) await writeFile(path, 'x')
-    const at = Date.now() / 1_000
-    for (const path of [old, draft, note]) await utimes(path, at, at - 91 * day)
-    await utimes(recent, at, at - 89 * day)
-    await forgetOutbox({ dataDir })
-    expect((await readdir(join(dataDir, 'outbox'))).sort()).toEqual([basename(recent), 'leia.txt'].sort())
-  } finally {
-    await rm(dataDir, { recursive: true })
-  }
+  const dataDir = join(dataDirs, 'old')
+  await forgetOutbox({ dataDir })
+  const { deliver } = openTransport(readConfig({ DATA_DIR: dataDir }, '/'))
+  const old = (await deliver({ ...mail, id: 1n }, message, forever))!
+  const recent = (await deliver(mail, message, forever))!
+  const [draft, note] = [`${old}.draft`, join(dataDir, 'outbox', 'leia.txt')]
+  const day = 24 * 3_600
+  for (const path of [draft, note]) await writeFile(path, 'x')
+  const at = Date.now() / 1_000
+  for (const path of [old, draft, note]) await utimes(path, at, at - 91 * day)
+  await utimes(recent, at, at - 89 * day)
+  await forgetOutbox({ dataDir })
+  expect((await readdir(join(dataDir, 'outbox'))).sort()).toEqual([basename(recent), 'leia.txt'].sort())
 })

@@ -7,14 +7,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vi
 import { useFolder } from '../../../../tests/support/folder.ts'
 import { readConfig } from '../../config.ts'
 import type { Context } from '../context.ts'
-import { useDatabase } from '../database.testing.ts'
+import { useContext } from '../database.testing.ts'
 import { asOperator } from '../database.ts'
-import { createPublicIds } from '../ids.ts'
 import { prepareInstallation } from '../installation.ts'
 import { claimJob } from '../jobs/jobs.ts'
-import { testSigner } from '../signer/testing.ts'
-import { noPrinter, roomyStorage } from '../testing.ts'
-import { createVault } from '../vault.ts'
 import { type MailKind, queueMail } from './mail.ts'
 import { deleteSettledMails, listUnsentMails, retryFailedMails } from './queue.ts'
 import { openMailServer, refusal, type TestMailServer } from './testing.ts'
@@ -45,7 +41,8 @@ afterAll(() => {
   vi.resetModules()
 })
 
-const { db, url } = await useDatabase()
+const { url, ctx: plain } = await useContext()
+const { db } = plain
 const folder = await useFolder()
 let server: TestMailServer
 let logged: Record<string, unknown>[]
@@ -61,14 +58,9 @@ afterEach(() => server[Symbol.asyncDispose]())
 function context(env: Record<string, string> = {}): Context {
   const smtp = { SMTP_URL: `smtp://127.0.0.1:${server.port}`, MAIL_FROM: 'avisos@vigia.example' }
   return {
-    db,
+    ...plain,
     config: readConfig({ DATA_DIR: folder, ...smtp, ...env }, folder),
     log: pino({ level: 'info' }, { write: (line: string) => void logged.push(JSON.parse(line)) }),
-    vault: createVault(Buffer.alloc(32, 7)),
-    signer: testSigner(url),
-    ids: createPublicIds(Buffer.alloc(16, 8)),
-    printer: noPrinter,
-    storage: roomyStorage,
   }
 }
 
@@ -155,18 +147,6 @@ test('a refusal for good is not repeated', async () => {
   expect(logged.filter(({ level }) => level === 50)).toHaveLength(1)
 })
 
-test('a server that is away is waited for', async () => {
-  const { port } = server
-  await server[Symbol.asyncDispose]()
-  await queue()
-  await using _ = await work()
-  await becomes({ state: 'waiting', failures: 1 })
-  server = await openMailServer({}, port)
-  await makeDue()
-  await becomes({ state: 'sent' })
-  expect(server.received).toHaveLength(1)
-})
-
 test('the waits grow from a minute to six hours, and end after three days', async () => {
   server.refuse = () => {
     throw refusal(451, 'later')
@@ -182,20 +162,6 @@ test('the waits grow from a minute to six hours, and end after three days', asyn
   const waits = (await rows()).slice(0, minutes.length).map(({ wait }) => Math.ceil(wait / 60))
   expect(waits).toEqual(minutes)
   expect(logged.filter(({ msg }) => msg === 'a mail was given up')).toMatchObject([{ level: 50 }])
-})
-
-test('several workers send each mail once', async () => {
-  server.refuse = () => new Promise((resolve) => setTimeout(resolve, 20))
-  const names = Array.from({ length: 20 }, (_, index) => `n${index}`)
-  for (const name of names) await queue({ payload: { name } })
-  {
-    await using _ = await work()
-    await using __ = await work()
-    await using ___ = await work()
-    await becomes(...names.map(() => ({ state: 'sent' })))
-  }
-  const subjects = server.received.map(({ mail }) => mail.subject)
-  expect(subjects.sort()).toEqual(names.map((name) => `Aviso para ${name}`).sort())
 })
 
 test('what cannot or need not be said does not leave', async () => {
@@ -231,40 +197,6 @@ test('a mailbox that does not exist is for the operator to see, and no error of 
   await using _ = await work()
   await becomes({ state: 'failed', settled: true })
   expect(logged.filter(({ msg }) => msg === 'a mail was refused for good')).toMatchObject([{ level: 40 }])
-})
-
-test('recipients whose server hangs keep no fresh mail from leaving', async () => {
-  await server[Symbol.asyncDispose]()
-  const hanging = new Set<string>()
-  server = await openMailServer({
-    onRcptTo: ({ address }, _, done) => {
-      if (address.endsWith('@lento.example')) hanging.add(address)
-      else done()
-    },
-  })
-  const slow = Array.from({ length: 8 }, (_, index) => `r${index}@lento.example`)
-  for (const recipient of slow) await queue({ recipient })
-  await setJobs(`attempts = 1, run_at = now() - interval '1 hour'`)
-  await using _ = await work()
-  await vi.waitFor(() => expect(hanging.size).toBeGreaterThanOrEqual(2), patience)
-  const fresh = Array.from({ length: 12 }, (_, index) => `f${index}@empresa.example`)
-  for (const recipient of fresh) await queue({ recipient })
-  await vi.waitFor(() => expect(server.received).toHaveLength(fresh.length), patience)
-  expect(server.received.flatMap(({ to }) => to).sort()).toEqual(fresh.sort())
-  const held = (await rows()).filter(({ leased, recipient }) => leased && slow.includes(recipient))
-  expect(held.length).toBeLessThanOrEqual(2)
-})
-
-test('retries leave although fresh mail never ends', async () => {
-  const names = Array.from({ length: 30 }, (_, index) => `n${index}`)
-  for (const name of names) await queue({ payload: { name } })
-  await setJobs(`run_at = now() - interval '1 hour'`)
-  await queue({ payload: { name: 'again' } })
-  await setJobs('attempts = 1', `payload->>'name' = 'again'`)
-  await using _ = await work()
-  await becomes(...Array(31).fill({ state: 'sent' }))
-  const place = server.received.findIndex(({ mail }) => mail.subject === 'Aviso para again')
-  expect(place).toBeLessThan(10)
 })
 
 test('without a mail server a mail becomes a file, and the log says where, not what', async () => {
