@@ -1,40 +1,35 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { createDatabase } from '../../../tests/support/database.ts'
+import { useDatabase } from './database.testing.ts'
 import { executePrepared, jsonTime, openDatabase, pools, readWorkspace } from './database.ts'
 
+const { url, db } = await useDatabase()
+
 test('three processes of each role and a task fit into the embedded PostgreSQL', async () => {
-  await using database = await createDatabase()
-  const db = openDatabase(database.url)
   const { rows } = await sql<{ free: number }>`
     select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
          - current_setting('reserved_connections')::int as free`.execute(db)
-  await db.destroy()
   const { api, worker, task } = pools
   expect(rows[0]!.free).toBeGreaterThanOrEqual(3 * (api.connections + worker.connections) + task.connections)
 })
 
 test('a connection waits for what another holds as long as its pool says', async () => {
-  await using database = await createDatabase()
-  const holder = openDatabase(database.url)
-  const impatient = openDatabase(database.url, { lockTimeoutMs: 100 })
-  await holder.transaction().execute(async (db) => {
+  const impatient = openDatabase(url, { lockTimeoutMs: 100 })
+  await db.transaction().execute(async (db) => {
     await sql`select pg_advisory_xact_lock(1)`.execute(db)
     await expect(sql`select pg_advisory_lock(1)`.execute(impatient)).rejects.toMatchObject({ code: '55P03' })
   })
-  await Promise.all([holder.destroy(), impatient.destroy()])
+  await impatient.destroy()
 })
 
 test('a statement takes as long as its pool allows', async () => {
-  await using database = await createDatabase()
-  const impatient = openDatabase(database.url, { statementTimeoutMs: 100 })
+  const impatient = openDatabase(url, { statementTimeoutMs: 100 })
   await expect(sql`select pg_sleep(600)`.execute(impatient)).rejects.toMatchObject({ code: '57014' })
   await impatient.destroy()
 })
 
 test('a prepared statement gives what its parameters ask for, with the plan that the connection keeps', async () => {
-  await using database = await createDatabase()
-  const db = openDatabase(database.url, { connections: 1 })
+  const db = openDatabase(url, { connections: 1 })
   for (let turn = 0; turn < 8; turn++) {
     const plans = await readWorkspace({ db }, 1, async ({ db }) => {
       const rows = await executePrepared<{ turn: number }>(db, sql`select ${turn}::int as turn`)
@@ -49,12 +44,9 @@ test('a prepared statement gives what its parameters ask for, with the plan that
 })
 
 test('a time is written as JSON writes a Date', async () => {
-  await using database = await createDatabase()
-  const db = openDatabase(database.url)
   const { rows } = await sql<{ at: Date; text: string }>`
     select at, ${jsonTime(sql`at`)} as text from unnest(array['2026-02-03T04:05:06.789999Z', '2026-12-31T23:59:59-03:00']::timestamptz[]) at`.execute(
     db,
   )
   expect(rows.map(({ text }) => text)).toEqual(rows.map(({ at }) => at.toJSON()))
-  await db.destroy()
 })

@@ -22,8 +22,6 @@ const locks = {
   alerts: 7_316_019,
   /** By workspace: its announcements become visible in the order of their ids. */
   announcements: 7_656_014,
-  /** Two that look how far the workspaces are would take the one that saw less for an older copy. */
-  versions: 7_316_018,
   // 7_656_015, by workspace: `append_counted` of the schema counts each entry after the one before it, right before the commit.
 }
 

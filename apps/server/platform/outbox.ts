@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Database, WithDatabase } from './context.ts'
+import type { WithDatabase } from './context.ts'
 import { beforeCommit } from './database.ts'
 import { queueJob } from './jobs/jobs.ts'
 
@@ -18,9 +18,6 @@ interface Happening {
 // One action may cause several transactions; their happenings are grouped when they come within this time.
 const togetherMs = 1_500
 
-// By workspace and kind: how soon a transaction has it told.
-const waitsOf = new WeakMap<Database, Map<string, number>>()
-
 /**
  * Notes something to be announced to a workspace, grouped with others of its kind. `ctx.db` is the
  * transaction of the action, in the workspace or in the capture: a rollback takes it back.
@@ -34,12 +31,7 @@ export async function announce(
     insert into happening (workspace_id, what, company_id, payload, ready_at, session_id)
     values (${workspaceId}, ${what}, ${companyId ?? null}, ${JSON.stringify(payload)},
       clock_timestamp() + ${Math.round(waitMs)} * interval '1 ms', ${sessionId ?? null})`.execute(db)
-  const key = `${workspaceId} ${what}`
-  const waits = waitsOf.get(db) ?? new Map<string, number>()
-  waitsOf.set(db, waits)
-  if (!waits.has(key))
-    beforeCommit({ db }, { lock: `announcement ${what}`, workspaceId }, () =>
-      queueJob({ db }, { kind: 'announcement', workspaceId, key: what, waitMs: waits.get(key)! }),
-    )
-  waits.set(key, Math.min(waits.get(key) ?? Infinity, waitMs))
+  beforeCommit({ db }, { lock: `announcement ${what}`, workspaceId }, () =>
+    queueJob({ db }, { kind: 'announcement', workspaceId, key: what, waitMs }),
+  )
 }

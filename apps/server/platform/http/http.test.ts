@@ -660,16 +660,8 @@ describe('the calls of a workspace', () => {
     expect(refused.json().message).toBe(
       'Há chamadas demais desta conta ao mesmo tempo. Nada foi perdido; tente de novo em instantes.',
     )
-    let isOver = false
-    const all = Promise.all([...many, other]).finally(() => {
-      isOver = true
-    })
-    while (!isOver) {
-      expect(held.length).toBeLessThanOrEqual(5)
-      for (const goOn of held.splice(0)) goOn()
-      await new Promise(setImmediate)
-    }
-    expect((await all).filter(({ statusCode }) => statusCode === 200)).toHaveLength(105)
+    const all = await endAll([...many, other], 5)
+    expect(all.filter(({ statusCode }) => statusCode === 200)).toHaveLength(105)
   })
 
   test('keep their places while their work goes on, also when their clients leave', async () => {
@@ -697,16 +689,18 @@ describe('the calls of a workspace', () => {
   })
 })
 
-async function endAll(calls: Promise<unknown>[]): Promise<void> {
+/** Lets calls go on until all have ended; no more than `most` run at the same time. */
+async function endAll<T>(calls: Promise<T>[], most = Number.POSITIVE_INFINITY): Promise<T[]> {
   let isOver = false
   const all = Promise.all(calls).finally(() => {
     isOver = true
   })
   while (!isOver) {
+    expect(held.length).toBeLessThanOrEqual(most)
     for (const goOn of held.splice(0)) goOn()
     await new Promise(setImmediate)
   }
-  await all
+  return all
 }
 
 describe('slow calls', () => {
