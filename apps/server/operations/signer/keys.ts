@@ -95,41 +95,20 @@ export async function isWrapped(url: string): Promise<boolean> {
 
 async function hasKeysOfAnother(client: pg.Client, wrapper: KeyWrapper): Promise<boolean> {
   const { rows } = await client.query<{ otherwise: boolean }>(
-    `select exists (select 1 from workspace_key where wrapper_id <> $1)
+    `select exists (select 1 from installation_key where wrapper_id <> $1) or exists (select 1 from workspace_key where wrapper_id <> $1)
             or exists (select 1 from certificate c where replaced_at is null
                           and not exists (select 1 from workspace_key k where k.workspace_id = c.workspace_id and k.key_id = c.key_id)) as otherwise`,
     [wrapper.id],
   )
-  return rows[0]!.otherwise || ((await hasTokensOfAnother(client, wrapper)) && (await sealsWithTokens(client)))
+  return rows[0]!.otherwise
 }
 
-async function hasTokensOfAnother(client: pg.Client, wrapper: KeyWrapper): Promise<boolean> {
-  const { rowCount } = await client.query('select from installation_key where purpose = $1 and wrapper_id <> $2', [
-    tokens,
-    wrapper.id,
-  ])
-  return rowCount === 1
-}
-
-// Only people could make again what the key of tokens seals for good.
-async function sealsWithTokens(client: pg.Client): Promise<boolean> {
-  const { rows } = await client.query<{ any: boolean }>(
-    'select exists (select 1 from second_factor) or exists (select 1 from webhook) as any',
-  )
-  return rows[0]!.any
-}
-
-// One of another master key is replaced: nothing is sealed with that, and links that came from it last an hour at most.
 async function ensureInstallationKey(client: pg.Client, wrapper: KeyWrapper): Promise<void> {
-  const { rowCount } = await client.query('select from installation_key where purpose = $1 and wrapper_id = $2', [
-    tokens,
-    wrapper.id,
-  ])
+  const { rowCount } = await client.query('select from installation_key where purpose = $1', [tokens])
   if (rowCount === 1) return
   const { wrapped } = await newKey(wrapper, tokens)
   await client.query(
-    `insert into installation_key as k (purpose, wrapped, wrapper_id) values ($1, $2, $3)
-     on conflict (purpose) do update set wrapped = excluded.wrapped, wrapper_id = excluded.wrapper_id where k.wrapper_id <> excluded.wrapper_id`,
+    'insert into installation_key (purpose, wrapped, wrapper_id) values ($1, $2, $3) on conflict do nothing',
     [tokens, wrapped, wrapper.id],
   )
 }
