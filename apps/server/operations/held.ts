@@ -119,20 +119,31 @@ export async function releaseHeld(
   ctx: WithDatabase,
   { withoutAutomatic, withoutNotices = false }: { withoutAutomatic: boolean; withoutNotices?: boolean },
 ): Promise<void> {
-  const held = withoutAutomatic ? await listHeld(ctx) : null
-  for (const { workspaceId, companyId, name, acknowledgesSince } of held?.companies ?? []) {
-    if (acknowledgesSince === null) continue
-    await inWorkspace(ctx, workspaceId, async ({ db }) => {
-      await sql`
-        update company set acknowledges_since = null, acknowledges_by = null
-         where workspace_id = ${workspaceId} and id = ${companyId}`.execute(db)
-      const what = `Desligou a Ciência automática de ${name}, antes de liberar o envio de manifestações.`
-      await recordAudit({ db }, { workspaceId, accountName: operator }, 'empresa', what)
-    })
-  }
-  if (withoutAutomatic) await switchRulesOff(ctx)
+  if (withoutAutomatic) await switchAutomaticOff(ctx)
   if (withoutNotices) await dropNotices(ctx)
   await release(ctx)
+}
+
+async function switchAutomaticOff(ctx: WithDatabase): Promise<void> {
+  for (const workspaceId of await listWorkspaces(ctx))
+    await inWorkspace(ctx, workspaceId, async ({ db }) => {
+      const actor = { workspaceId, accountName: operator }
+      const { rows: companies } = await sql<{ name: string }>`
+        update company set acknowledges_since = null, acknowledges_by = null
+         where workspace_id = ${workspaceId} and acknowledges_since is not null returning name`.execute(db)
+      for (const { name } of companies) {
+        const what = `Desligou a Ciência automática de ${name}, antes de liberar o envio de manifestações.`
+        await recordAudit({ db }, actor, 'empresa', what)
+      }
+      const { rows: rules } = await sql<{ name: string }>`
+        update answer_rule set active = false
+         where workspace_id = ${workspaceId} and active = true and answer in ('ciencia', 'ciencia-apos')
+        returning name`.execute(db)
+      if (rules.length === 0) return
+      const names = formatList(rules.map(({ name }) => `“${name}”`))
+      const what = `Desligou regras de resposta (${names}), antes de liberar o envio de manifestações.`
+      await recordAudit({ db }, actor, 'manifestacao', what)
+    })
 }
 
 /** An event that leaves when it is released, under the names of its answer. */
@@ -189,18 +200,4 @@ export async function releaseAlone(ctx: WithDatabase, session: Session): Promise
     recordAudit(ctx, session, 'manifestacao', 'Liberou o envio de manifestações, que estava retido.'),
   )
   await release(ctx)
-}
-
-async function switchRulesOff(ctx: WithDatabase): Promise<void> {
-  for (const workspaceId of await listWorkspaces(ctx))
-    await inWorkspace(ctx, workspaceId, async ({ db }) => {
-      const { rows: rules } = await sql<{ name: string }>`
-        update answer_rule set active = false
-         where workspace_id = ${workspaceId} and active = true and answer in ('ciencia', 'ciencia-apos')
-        returning name`.execute(db)
-      if (rules.length === 0) return
-      const names = formatList(rules.map(({ name }) => `“${name}”`))
-      const what = `Desligou regras de resposta (${names}), antes de liberar o envio de manifestações.`
-      await recordAudit({ db }, { workspaceId, accountName: operator }, 'manifestacao', what)
-    })
 }
