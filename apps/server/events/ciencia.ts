@@ -62,10 +62,6 @@ interface CienciaQueue {
 
 async function queueCiencias({ db }: WithDatabase, queue: CienciaQueue): Promise<number> {
   const { workspaceId, companyId, cnpj, why, rules } = queue
-  const others = await sql<{ chave: string }>`
-    select o.chave from outgoing_event o
-     where o.workspace_id <> ${workspaceId} and o.cnpj = ${cnpj} and o.tp_evento = ${ciencia}::int
-       and o.state in ('waiting', 'sending') and o.next_at <= now()`.execute(db)
   // A note is authorised thirty days after its emission at the latest.
   const { rows: queued } = await sql<{ documentId: bigint }>`
     with released as materialized (
@@ -90,8 +86,6 @@ async function queueCiencias({ db }: WithDatabase, queue: CienciaQueue): Promise
                           and (o.state not in ('rejected', 'asked') and o.tp_evento = any (${conclusive}::int[])
                                or o.tp_evento = ${ciencia}::int
                                   and (o.state <> 'rejected' or o.c_stat = any (${definitive}::int[]) or o.answered_at > now() - interval '1 day')))
-       -- Another workspace of the same CNPJ is about to send it.
-       and d.chave <> all (${others.rows.map(({ chave }) => chave)}::text[])
        -- A document in doubt waits for a person, and one that was not looked at yet waits for that.
        and ${isJudgedOrLate} and not ${isSuspect}
      -- Earliest deadlines leave first.
@@ -131,28 +125,20 @@ export async function tellWithheld(ctx: WithDatabase, workspaceId: number): Prom
   })
 }
 
-/** Makes events of a base that wait for a certificate due now, because there is a new one. `ctx.db` is a transaction. */
-export async function wakeEvents(ctx: WithDatabase, workspaceId: number, cnpj: string): Promise<void> {
-  await inWorkspace(ctx, workspaceId, ({ db }) =>
-    // Skip locked: a row that another transaction is writing will be tried soon anyway.
-    sql`update outgoing_event set next_at = now()
-         where workspace_id = ${workspaceId} and id in (
-           select id from outgoing_event
-            where workspace_id = ${workspaceId} and left(cnpj, 8) = ${cnpjBase(cnpj)} and state in ('waiting', 'sending') and lease_by is null
-              and next_at > now() and (c_stat is null or c_stat = any (${certificateCodes}::int[]))
-              for update skip locked)`.execute(db),
-  )
-}
-
-/** Followers of a new certificate: the captures of its base, and the events. */
+/** Followers of a new certificate: the captures of its base, and the events of the base that wait for one. */
 export const certificateFollowers: CapturesOfCertificates = {
-  async subscribe(ctx, workspaceId, company, options) {
-    await captures.subscribe(ctx, workspaceId, company, options)
-    await wakeEvents(ctx, workspaceId, company.cnpj)
-  },
+  subscribe: captures.subscribe,
   async resume(ctx, workspaceId, cnpj, options) {
     await captures.resume(ctx, workspaceId, cnpj, options)
-    await wakeEvents(ctx, workspaceId, cnpj)
+    await inWorkspace(ctx, workspaceId, ({ db }) =>
+      // Skip locked: a row that another transaction is writing will be tried soon anyway.
+      sql`update outgoing_event set next_at = now()
+           where workspace_id = ${workspaceId} and id in (
+             select id from outgoing_event
+              where workspace_id = ${workspaceId} and left(cnpj, 8) = ${cnpjBase(cnpj)} and state in ('waiting', 'sending') and lease_by is null
+                and next_at > now() and (c_stat is null or c_stat = any (${certificateCodes}::int[]))
+                for update skip locked)`.execute(db),
+    )
   },
 }
 

@@ -394,22 +394,6 @@ describe('an answer that somebody registered elsewhere', () => {
     expect(await documentsOf()).toEqual([{ status: 4, event_code: 210220 }])
   })
 
-  test('is ours when another workspace of the company sent it at the same moment', async () => {
-    const other = await newOffice(ctx, { certificate })
-    for (const of of [office, other]) {
-      await summaries(1, of)
-      await ask('nfe', 2, { of })
-    }
-    const first = await ready()
-    const [one] = first.ready
-    await settle(ctx, first.batch, [{ ready: one!, consequence: decideSilence(one!.event, null) }])
-    expect((await turn(573)).registered).toBe(true)
-    expect((await rows()).map(({ state, sequence }) => [state, sequence])).toEqual([
-      ['sending', 1],
-      ['registered', 1],
-    ])
-  })
-
   test('does not count either when it came by another workspace, which has changed its mind', async () => {
     const other = await newOffice(ctx)
     await subscribe(office, other)
@@ -660,46 +644,25 @@ describe('events of CT-e', () => {
   })
 
   test.each([
-    ['delivered here', true],
-    ['known by its protocol', false],
-  ])('a letter of another workspace, %s, is not taken for ours', async (_, delivered) => {
-    const other = await newOffice(ctx)
-    if (delivered) await subscribe(office, other)
-    for (const one of [office, other]) await store(ctx, one, 'cte', [arrive(1, cteProc())])
-    await ask('cte', 2, { corrections: [letter('compl', 'xObs', 'NOSSA')] })
-    await turn(null)
-    await change(sql`next_at = now() + interval '1 hour'`)
-    await ask('cte', 2, { of: other, corrections: [letter('compl', 'xObs', 'DOS OUTROS')] })
-    await turn(135)
-    await makeDue()
-    expect((await turn(631)).registered).toBe(false)
-    expect((await rows())[0]).toMatchObject({ state: 'rejected', message: expect.stringMatching(/^Outro sistema/) })
-  })
-
-  test('a letter of another system that arrived here is not taken for ours', async () => {
-    await store(ctx, office, 'cte', [arrive(1, cteProc())])
-    await ask('cte', 2)
-    const { events } = await turn(null)
-    const said = saidOf(events[0]!, 135, daysAgo(0))
-    const head = { tpAmb: 2, cnpj: author, chave: cteChave(), nSeqEvento: 1, at: new Date() } as const
-    const signing = { key: certificate.key, certificate: certificate.pem }
-    const theirs = signCteEvent({ ...head, tpEvento: 110110, corrections: [letter('ide', 'CFOP', '6353')] }, signing)
-    await store(ctx, office, 'cte', [arrive(2, processedEvent(theirs, { xml: said.xml! }))])
-    await makeDue()
-    await turn(631)
-    expect(await only()).toMatchObject({ state: 'rejected', message: expect.stringMatching(/^Outro sistema/) })
-  })
-
-  test('a letter that came back to us by the distribution is ours', async () => {
-    await store(ctx, office, 'cte', [arrive(1, cteProc())])
-    await ask('cte', 2)
-    const { events } = await turn(null)
-    const said = saidOf(events[0]!, 135, daysAgo(0))
-    await store(ctx, office, 'cte', [arrive(2, processedEvent(events[0]!.signed, { xml: said.xml! }))])
-    await makeDue()
-    await turn(631)
-    expect(await only()).toMatchObject({ state: 'registered' })
-  })
+    ['of another system', false, { state: 'rejected', message: expect.stringMatching(/^Outro sistema/) }],
+    ['of ours', true, { state: 'registered' }],
+  ])(
+    'a letter %s that arrived here while the response was lost is told apart by its content',
+    async (_, isOurs, row) => {
+      await store(ctx, office, 'cte', [arrive(1, cteProc())])
+      await ask('cte', 2)
+      const { events } = await turn(null)
+      const said = saidOf(events[0]!, 135, daysAgo(0))
+      const head = { tpAmb: 2, cnpj: author, chave: cteChave(), nSeqEvento: 1, at: new Date() } as const
+      const signing = { key: certificate.key, certificate: certificate.pem }
+      const theirs = signCteEvent({ ...head, tpEvento: 110110, corrections: [letter('ide', 'CFOP', '6353')] }, signing)
+      const arrived = isOurs ? events[0]!.signed : theirs
+      await store(ctx, office, 'cte', [arrive(2, processedEvent(arrived, { xml: said.xml! }))])
+      await makeDue()
+      await turn(631)
+      expect(await only()).toMatchObject(row)
+    },
+  )
 
   test('a disagreement is withdrawn by its protocol', async () => {
     await store(ctx, office, 'cte', [arrive(1, cteProc({ issuer: '11222333000181', payer: author }))])

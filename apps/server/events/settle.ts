@@ -14,13 +14,7 @@ import { announce } from '../platform/outbox.ts'
 import { serviceCodes } from '../platform/service.ts'
 import type { Tables } from '../platform/tables.ts'
 import { chavesNamed, type EventResults } from './announcements.ts'
-import {
-  type Consequence,
-  letterOfOthers,
-  registeredBySameAuthor,
-  registrationTime,
-  replacedByEqual,
-} from './protocols/outcome.ts'
+import { type Consequence, letterOfOthers, registrationTime, replacedByEqual } from './protocols/outcome.ts'
 import type { Said } from './protocols/protocol.ts'
 import { protocols } from './protocols.ts'
 import type { Batch, QueuedEvent, ReadyEvent } from './queue.ts'
@@ -66,7 +60,6 @@ export async function settle(
 async function reconsider(ctx: WithDatabase, batch: Batch, settled: Settled): Promise<Consequence> {
   const { consequence, ready } = settled
   if (await isLetterOfOthers(ctx, batch, settled)) return letterOfOthers(ready.event)
-  if (await wasSentByOtherWorkspace(ctx, batch, settled)) return registeredBySameAuthor
   if (consequence.sequence === undefined) return consequence
   const { rows } = await sql`
     select from outgoing_event
@@ -76,22 +69,7 @@ async function reconsider(ctx: WithDatabase, batch: Batch, settled: Settled): Pr
   return rows.length === 0 ? consequence : { state: 'rejected', message: replacedByEqual }
 }
 
-// Two workspaces of one company may answer at the same moment, before the event of the first is here: a 573 to the second is about that event.
-async function wasSentByOtherWorkspace(
-  { db }: WithDatabase,
-  { workspaceId, cnpj }: Batch,
-  { ready: { event }, consequence, said }: Settled,
-): Promise<boolean> {
-  const isElsewhere = consequence.sequence !== undefined || consequence.state === 'unconfirmed'
-  if (said?.cStat !== 573 || !isElsewhere || event.rivalAt) return false
-  const { rows } = await sql`
-    select 1 from outgoing_event
-     where cnpj = ${cnpj} and chave = ${event.chave} and tp_evento = ${event.tpEvento} and sequence = ${event.sequence}
-       and workspace_id <> ${workspaceId} and state in ('sending', 'registered')`.execute(db)
-  return rows.length > 0
-}
-
-// 631: the sequence number is taken. The registered letter is ours if its content is, or if no other request has its protocol.
+// 631: the sequence number is taken, by our letter or another one. A letter that arrived here is compared with ours.
 async function isLetterOfOthers(
   { db }: WithDatabase,
   batch: Batch,
@@ -104,12 +82,7 @@ async function isLetterOfOthers(
        and tp_evento = ${event.tpEvento} and sequence = ${event.sequence} and rank > 0 and not stated`.execute(db)
   const xml = letters[0] && (await findXml({ db }, batch, batch.service, letters[0].nsu))
   const digest = /<DigestValue>[^<]+/.exec(signed.xml)?.[0] ?? signed.xml
-  if (xml) return !xml.includes(digest)
-  const { rows } = await sql`
-    select 1 from outgoing_event
-     where chave = ${event.chave} and tp_evento = ${event.tpEvento} and state = 'registered' and protocol = ${said.protocol ?? null}
-       and id <> ${event.id}`.execute(db)
-  return rows.length > 0
+  return xml ? !xml.includes(digest) : false
 }
 
 function outcomeOf({ config }: Pick<Context, 'config'>, { ready: { event }, consequence, said }: Settled) {

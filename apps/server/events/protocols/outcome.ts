@@ -125,9 +125,6 @@ function answeredElsewhere({ sequence }: QueuedEvent): Consequence {
   }
 }
 
-/** Consequence of a 573 when the same answer left for the same company from another workspace. */
-export const registeredBySameAuthor: Consequence = { state: 'registered', message: 'Já estava registrada na SEFAZ.' }
-
 /** Message of an event when an equal answer, requested after it, has the next number. */
 export const replacedByEqual =
   'Outro sistema já tinha registrado esta resposta; a que foi pedida depois, igual a esta, sai com o número seguinte e passa a valer.'

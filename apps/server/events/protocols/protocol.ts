@@ -30,8 +30,15 @@ export interface EventProtocol {
   clock: { ahead: number; behind: readonly number[] }
   /** The registered event as it is stored. */
   receipt: { schema: string; write: typeof processedEvent }
-  words: EventWords
+  words: {
+    /** Words after a count of registered events: when all were registered, and when others were not. */
+    registered: Plural
+    registeredBesides: Plural
+    alreadyRegistered: string
+  }
 }
+
+type Plural = readonly [one: string, many: string]
 
 /** Contents of an event to sign; unused fields are ignored. */
 export interface EventOrder {
@@ -59,13 +66,4 @@ export type Said = Pick<EventResult, 'cStat' | 'xMotivo'> &
 export interface Answered {
   whole: Said
   of(event: SignedEvent): Said | undefined
-}
-
-type Plural = readonly [one: string, many: string]
-
-export interface EventWords {
-  /** Words after a count of registered events: when all were registered, and when others were not. */
-  registered: Plural
-  registeredBesides: Plural
-  alreadyRegistered: string
 }
