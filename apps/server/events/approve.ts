@@ -184,7 +184,6 @@ async function refuse(
 const toldHours = 3 * 24
 // The withdrawal of a desacordo has no deadline of its own.
 const withoutDeadlineMs = 45 * 24 * 3_600_000
-const reviewedMax = 500
 
 interface Waiting extends Omit<AskedEnding, 'until'> {
   id: bigint
@@ -200,11 +199,7 @@ interface Waiting extends Omit<AskedEnding, 'until'> {
 
 /** Ends the answers that nobody can send any more while they wait for a second person, and tells, once, of each that has three days left. */
 export async function reviewAsked(ctx: WithDatabase, workspaceId: number): Promise<void> {
-  for (let after: bigint | null = 0n; after !== null; ) after = await reviewSome(ctx, workspaceId, after)
-}
-
-async function reviewSome(ctx: WithDatabase, workspaceId: number, after: bigint): Promise<bigint | null> {
-  return inWorkspace({ db: ctx.db }, workspaceId, async ({ db }) => {
+  await inWorkspace({ db: ctx.db }, workspaceId, async ({ db }) => {
     await lockRequests({ db }, workspaceId)
     const { rows } = await sql<Waiting>`
       select o.id, o.type as "tipoDFe", o.document_id as "documentId", o.company_id as "companyId", o.chave, d.number::float8 as number, s.name as issuer, o.tp_evento as "tpEvento",
@@ -215,8 +210,7 @@ async function reviewSome(ctx: WithDatabase, workspaceId: number, after: bigint)
         from outgoing_event o join document d on d.workspace_id = o.workspace_id and d.id = o.document_id
         join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
         join company c on c.workspace_id = o.workspace_id and c.id = o.company_id
-       where o.workspace_id = ${workspaceId} and o.state = 'asked' and o.id > ${after}
-       order by o.id limit ${reviewedMax}`.execute(db)
+       where o.workspace_id = ${workspaceId} and o.state = 'asked' order by o.id`.execute(db)
     const now = Date.now()
     const ended: { documentId: bigint }[] = []
     for (const { id, tipoDFe, documentId, companyId, tpEvento, requestedAt, authorizedAt, over, ...note } of rows) {
@@ -238,6 +232,5 @@ async function reviewSome(ctx: WithDatabase, workspaceId: number, after: bigint)
       if (first.length > 0) await announce({ db }, workspaceId, { what: 'resposta-aguarda-prazo', companyId, payload })
     }
     await writeAnswers({ db }, workspaceId, ended)
-    return rows.length < reviewedMax ? null : rows.at(-1)!.id
   })
 }

@@ -10,7 +10,7 @@ import { AppError } from '../platform/errors.ts'
 import type { DataOf } from '../platform/http/http.ts'
 import type { Session } from '../platform/http/session.ts'
 import type { Service } from '../platform/service.ts'
-import { type Candidate, judge, loadCandidates, loadNames, type Outgoing, type Verdict } from './subjects.ts'
+import { type Candidate, judge, loadCandidates, type Outgoing, type Verdict } from './subjects.ts'
 
 export interface EventSelection {
   service: Service
@@ -19,25 +19,15 @@ export interface EventSelection {
   documents: string[]
 }
 
-const documentNotFound = () => new AppError('not-found', 'Documento não encontrado.')
-
-function decodeIds({ ids }: Pick<Context, 'ids'>, workspaceId: number, documents: string[]): bigint[] {
-  return [...new Set(documents)].map((id) => {
-    const decoded = ids.decode(workspaceId, id)
-    if (decoded === null) throw documentNotFound()
-    return decoded
-  })
-}
-
 /** The documents of a selection in its order, each once. Refuses unknown ids. */
 export async function findCandidates(
   ctx: Pick<Context, 'db' | 'ids'>,
   workspaceId: number,
   { documents, service }: Pick<EventSelection, 'documents'> & { service?: Service },
 ): Promise<Candidate[]> {
-  const documentIds = decodeIds(ctx, workspaceId, documents)
+  const documentIds = [...new Set(documents)].map((id) => ctx.ids.decode(workspaceId, id) ?? 0n)
   const candidates = await loadCandidates(ctx, workspaceId, documentIds, service)
-  if (candidates.length < documentIds.length) throw documentNotFound()
+  if (candidates.length < documentIds.length) throw new AppError('not-found', 'Documento não encontrado.')
   return candidates
 }
 
@@ -119,35 +109,21 @@ export async function previewEvents(
 ): Promise<DataOf<typeof previewManifestation>> {
   const { workspaceId } = session
   return readWorkspace(ctx, workspaceId, async (ctx) => {
-    const documentIds = decodeIds(ctx, workspaceId, selection.documents)
-    const candidates = await loadCandidates(ctx, workspaceId, documentIds, selection.service)
-    const shown = new Set(candidates.map(({ documentId }) => documentId))
-    const missing = documentIds.filter((id) => !shown.has(id))
-    const hidden = missing.length > 0 ? await loadNames(ctx, workspaceId, missing, selection.service) : []
-    if (hidden.length < missing.length) throw documentNotFound()
+    const candidates = await findCandidates(ctx, workspaceId, selection)
     const text = { ...selection, justification: null, corrections: null }
     const decisions = await decideRequests(ctx, session, text, candidates, new Date())
     const permitted = decisions.flatMap((one) => ('refusal' in one ? [] : one.candidate))
-    const refused = decisions.flatMap((one) => ('refusal' in one ? { ...one.candidate, motivo: one.refusal } : []))
-    const barred = [...refused, ...hidden.map((one) => ({ ...one, motivo: hiddenMeanwhile }))]
-    const place = new Map(documentIds.map((id, index) => [id, index]))
     const deadlines = permitted.flatMap((one) => selection.kind.until(one) ?? [])
     const first = deadlines.toSorted((a, b) => a.getTime() - b.getTime())[0]
     const idOf = (documentId: bigint) => ctx.ids.encode(workspaceId, documentId)
     return {
       permitidos: permitted.map(({ documentId }) => idOf(documentId)),
-      impedidos: barred
-        .sort((a, b) => place.get(a.documentId)! - place.get(b.documentId)!)
-        .map(({ documentId, number, issuerName, motivo }) => ({
-          idDfe: idOf(documentId),
-          numero: number,
-          emitente: issuerName,
-          motivo,
-        })),
+      impedidos: decisions.flatMap((one) => {
+        if (!('refusal' in one)) return []
+        const { documentId, number, issuerName } = one.candidate
+        return { idDfe: idOf(documentId), numero: number, emitente: issuerName, motivo: one.refusal }
+      }),
       primeiroPrazo: first?.toISOString() ?? null,
     }
   })
 }
-
-const hiddenMeanwhile =
-  'Este documento não aparece mais para as suas empresas: as configurações mudaram. Ele continua guardado.'

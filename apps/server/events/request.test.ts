@@ -11,6 +11,7 @@ import type { Service } from '../platform/service.ts'
 import { testCaller } from '../platform/testing.ts'
 import { noteFailure } from '../sefaz/circuit.ts'
 import { acknowledgePending, countRefusedCiencias, tellWithheld } from './ciencia.ts'
+import { previewEvents } from './decide.ts'
 import { readHistory } from './history.ts'
 import { claimBatch } from './queue.ts'
 import { type ManifestationRequest, requestEvents } from './request.ts'
@@ -252,11 +253,19 @@ test('what the authority refused ten times today is not sent an eleventh time', 
 })
 
 describe('what may not be sent', () => {
-  test('is refused with the reason and leaves no trace, beside what may', async () => {
+  test('is refused with the reason and leaves no trace, beside what may, as the preview says before', async () => {
     const cancelled = [note(2), arrive(20, evento(110111, { number: 2, at: daysAgo(1) }))]
     const others = note(3, 2, { recipient: '33444555000181' })
     await store(ctx, office, 'nfe', [note(1), ...cancelled, others, note(4), answer(21, 210200, 4), note(5, 30)])
-    const outcomes = await ask('nfe', 1, await nfeIds(1, 2, 3, 4, 5))
+    const documents = await nfeIds(1, 2, 3, 4, 5)
+    const kind = familyById('nfe').answers.find(({ choice }) => choice === 1)!
+    const foretold = await previewEvents(ctx, office.session, { service: 'nfe', kind, documents })
+    expect(await rows()).toEqual([])
+    const outcomes = await ask('nfe', 1, documents)
+    expect(foretold.permitidos).toEqual(documents.slice(0, 1))
+    expect(foretold.impedidos.map(({ numero, motivo }) => [numero, motivo])).toEqual(
+      outcomes.slice(1).map(({ numero, mensagem }) => [numero, mensagem]),
+    )
     expect(outcomes.map(({ situacao, mensagem }) => [situacao, mensagem])).toEqual([
       ['enviando', 'Na fila de envio à SEFAZ.'],
       ['recusada', 'A nota foi cancelada pelo emitente: não há mais o que manifestar.'],
@@ -535,22 +544,6 @@ describe('the automatic Ciência', () => {
     await showOnly(ctx.db, office.workspaceId, { nfe: 511 & ~2 })
     expect(await acknowledge()).toBe(0)
     await showOnly(ctx.db, office.workspaceId, { nfe: 2 })
-    expect(await acknowledge()).toBe(1)
-  })
-
-  test('waits while another workspace of the same CNPJ is about to send it, and not for ever', async () => {
-    const other = await newOffice(ctx, { certificate: null })
-    await store(ctx, other, 'nfe', [summary(1)])
-    await inWorkspace(ctx, other.workspaceId, ({ db }) =>
-      db.updateTable('company').set({ acknowledges_since: new Date() }).execute(),
-    )
-    await acknowledgePending(ctx, other.workspaceId, other.companyId)
-    await store(ctx, office, 'nfe', [summary(1)])
-    await turnOn()
-    expect(await acknowledge()).toBe(0)
-    await inWorkspace(ctx, other.workspaceId, ({ db }) =>
-      db.updateTable('outgoing_event').set({ next_at: sql<Date>`now() + interval '1 hour'` }).execute(),
-    )
     expect(await acknowledge()).toBe(1)
   })
 })

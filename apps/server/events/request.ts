@@ -22,7 +22,6 @@ import { outgoingText } from './justifications.ts'
 import { findHoldups } from './queue.ts'
 import { noteSettled, writeAnswers } from './settle.ts'
 import { type Candidate, eventsText } from './subjects.ts'
-import { findSuggestions } from './suggestions.ts'
 import { endAsked, ofTwoPeople, readTwoFrom, tellAsked, waitsForSecond } from './two-people.ts'
 
 type RequestContext = Pick<Context, 'db' | 'ids' | 'config'>
@@ -47,8 +46,7 @@ export async function requestEvents(
   outgoingText(request.kind, request.justification)
   const corrections =
     request.kind.tpEvento === cartaCorrecao ? correctionsOf(request.justification, request.corrections) : null
-  const placed = await placeInTurn(ctx, session, request, corrections)
-  return awaitResponses(ctx, session.workspaceId, placed, waitMs)
+  return awaitResponses(ctx, session.workspaceId, await place(ctx, session, { ...request, corrections }), waitMs)
 }
 
 // Requests of a workspace run one by one anyway: they must not hold connections while they wait.
@@ -57,20 +55,6 @@ const takeTurn = createLimiter({
   waiting: 100,
   full: 'Há pedidos demais desta conta ao mesmo tempo. Este não foi feito; tente de novo em instantes.',
 })
-
-async function placeInTurn(
-  ctx: Pick<Context, 'db' | 'ids'>,
-  session: Session,
-  request: ManifestationRequest,
-  corrections: Correction[] | null,
-): Promise<Placed[]> {
-  using _ = await takeTurn(session.workspaceId)
-  return inWorkspace(ctx, session.workspaceId, async (ctx) => {
-    await lockRequests(ctx, session.workspaceId)
-    const candidates = await findCandidates(ctx, session.workspaceId, request)
-    return place(ctx, session, { ...request, corrections }, candidates)
-  })
-}
 
 /** Requests of one workspace are placed one after the other, each seeing the rows of those before. */
 export async function lockRequests({ db }: WithDatabase, workspaceId: number): Promise<void> {
@@ -82,30 +66,31 @@ type Placed = { candidate: Candidate } & ({ eventId: bigint; repeated: boolean }
 
 interface PlacedRequest extends EventText, EventSelection {}
 
-async function place(
-  { db }: WithDatabase,
-  session: Session,
-  request: PlacedRequest,
-  candidates: Candidate[],
-): Promise<Placed[]> {
-  const now = new Date()
-  const decisions = await decideRequests({ db }, session, request, candidates, now)
-  const numbered = decisions.filter((decision) => 'sequence' in decision)
-  const written = numbered.length > 0 ? await writeRequests({ db }, session, request, numbered, now) : new Map()
-  const placed: Placed[] = []
-  for (const decision of decisions) {
-    const { candidate } = decision
-    if ('refusal' in decision) placed.push(decision)
-    else if ('sequence' in decision)
-      placed.push({ candidate, eventId: written.get(candidate.documentId)!, repeated: false })
-    else {
-      // Asking for it once more settles what the authority never told.
-      const again = candidate.outgoing.some(({ id, unconfirmed }) => id === decision.before && unconfirmed)
-      if (again) await sendAgain({ db }, session, candidate, decision.before)
-      placed.push({ candidate, eventId: decision.before, repeated: !again })
+async function place(ctx: Pick<Context, 'db' | 'ids'>, session: Session, request: PlacedRequest): Promise<Placed[]> {
+  const { workspaceId } = session
+  using _ = await takeTurn(workspaceId)
+  return inWorkspace(ctx, workspaceId, async (ctx) => {
+    await lockRequests(ctx, workspaceId)
+    const now = new Date()
+    const candidates = await findCandidates(ctx, workspaceId, request)
+    const decisions = await decideRequests(ctx, session, request, candidates, now)
+    const numbered = decisions.filter((decision) => 'sequence' in decision)
+    const written = numbered.length > 0 ? await writeRequests(ctx, session, request, numbered, now) : new Map()
+    const placed: Placed[] = []
+    for (const decision of decisions) {
+      const { candidate } = decision
+      if ('refusal' in decision) placed.push(decision)
+      else if ('sequence' in decision)
+        placed.push({ candidate, eventId: written.get(candidate.documentId)!, repeated: false })
+      else {
+        // Asking for it once more settles what the authority never told.
+        const again = candidate.outgoing.some(({ id, unconfirmed }) => id === decision.before && unconfirmed)
+        if (again) await sendAgain(ctx, session, candidate, decision.before)
+        placed.push({ candidate, eventId: decision.before, repeated: !again })
+      }
     }
-  }
-  return placed
+    return placed
+  })
 }
 
 // Returns the events by the documents that they are about.
@@ -120,10 +105,9 @@ async function writeRequests(
   const candidates = numbered.map(({ candidate }) => candidate)
   const twoFrom = ofTwoPeople.includes(kind.tpEvento) ? await readTwoFrom({ db }, workspaceId) : null
   const asked = candidates.filter(({ amount }) => twoFrom !== null && amount >= Number(twoFrom))
-  const suggestions = await findSuggestions({ db }, workspaceId, kind.tpEvento, candidates)
   const why = `Pedida por ${accountName} em ${formatBrasiliaMoment(now)}`
   const rows = numbered.map(({ candidate, sequence }) => {
-    const suggestion = suggestions.get(candidate.documentId)
+    const suggestion = candidate.suggestion?.tpEvento === kind.tpEvento ? candidate.suggestion : null
     return {
       workspace_id: workspaceId,
       company_id: candidate.companyId,
@@ -139,7 +123,7 @@ async function writeRequests(
       justification,
       corrections: corrections && JSON.stringify(corrections),
       why: suggestion ? `${why}, como sugere a regra “${suggestion.rule}”.` : `${why}.`,
-      rule_id: suggestion?.ruleId ?? null,
+      rule_id: suggestion && BigInt(suggestion.ruleId),
       requested_by: accountId,
     }
   })
@@ -212,35 +196,25 @@ export async function replaceCiencias(
   answers: { id: bigint; document_id: bigint }[],
 ): Promise<void> {
   if (!conclusive.includes(tpEvento)) return
-  const ids = answers.map((answer) => answer.document_id)
+  const documentIds = answers.map((answer) => answer.document_id)
   const message = `Substituída pela resposta pedida depois (${eventName(nfe.id, tpEvento)}): a Ciência não foi enviada.`
   // Skip locked: it is being sent now. The pause after 656 or 678 is stored in the waiting row; copy it to the new one.
-  const { rows } = await sql<{
-    id: bigint
-    documentId: bigint
-    companyId: number
-    cStat: number
-    nextAt: Date
-    paused: boolean
-  }>`
+  const { rows } = await sql<{ id: bigint; documentId: bigint; companyId: number }>`
     with replaced as (
     update outgoing_event set state = 'rejected', message = ${message}, lease_by = null, lease_until = null,
            c_stat = null, x_motivo = null, answered_at = null
      where workspace_id = ${workspaceId} and id in (
        select id from outgoing_event
-        where workspace_id = ${workspaceId} and document_id = any (${ids}::bigint[]) and tp_evento = ${ciencia}
+        where workspace_id = ${workspaceId} and document_id = any (${documentIds}::bigint[]) and tp_evento = ${ciencia}
           and (state = 'waiting' or state = 'sending' and signed_xml is null)
           for update skip locked)
-    returning id, document_id, company_id, old.c_stat, old.next_at)
-    select id, document_id as "documentId", company_id as "companyId", c_stat as "cStat", next_at as "nextAt", coalesce(c_stat in (656, 678) and next_at > now(), false) as paused
-      from replaced`.execute(db)
+    returning id, document_id, company_id, old.c_stat, old.next_at),
+    paused as (
+    update outgoing_event o set c_stat = r.c_stat, next_at = r.next_at from replaced r
+     where o.workspace_id = ${workspaceId} and o.id = any (${answers.map(({ id }) => id)}::bigint[]) and o.document_id = r.document_id
+       and r.c_stat in (656, 678) and r.next_at > now())
+    select id, document_id as "documentId", company_id as "companyId" from replaced`.execute(db)
   noteSettled({ db }, workspaceId, rows)
-  for (const { documentId, cStat, nextAt } of rows.filter(({ paused }) => paused)) {
-    const { id } = answers.find((answer) => answer.document_id === documentId)!
-    await sql`
-      update outgoing_event set c_stat = ${cStat}, next_at = ${nextAt}
-       where workspace_id = ${workspaceId} and id = ${id}`.execute(db)
-  }
 }
 
 const lookEveryMs = 150

@@ -26,7 +26,7 @@ import {
   type TestedDecision,
   testAnswerRules,
 } from './rules.ts'
-import { followRules } from './suggestions.ts'
+import { writeSuggestions } from './suggestions.ts'
 
 type Body = z.output<typeof AnswerRuleForm>
 
@@ -124,20 +124,19 @@ export const answerRuleRoutes = [
   })),
 ]
 
-// Committed before its marks are written, which may take long. Waiting events are decided again before they leave.
+// Waiting events are decided again before they leave.
 async function edit(
   ctx: Context,
   session: Session,
   work: (ctx: Context, rules: readonly AnswerRule[]) => Promise<void>,
 ) {
-  const data = await inWorkspace(ctx, session.workspaceId, async (ctx) => {
+  return inWorkspace(ctx, session.workspaceId, async (ctx) => {
     // Two that change the rules at once take turns, and what is being signed is committed first.
     await holdLock(ctx, 'answerRules', session.workspaceId)
     await work(ctx, await readAnswerRules(ctx, session.workspaceId))
+    await writeSuggestions(ctx, session.workspaceId)
     return toList(ctx, session)
   })
-  await followRules(ctx, session.workspaceId)
-  return data
 }
 
 function placeOf(

@@ -5,9 +5,9 @@ import { answerOf, familyById, keyOf } from '@vigia/dfe/families/lookup'
 import { nfeRole } from '@vigia/dfe/families/nfe'
 import { sql } from 'kysely'
 import { readHiding, shownConditions } from '../companies/switches.ts'
-import { eventName } from '../documents/list/rows.ts'
+import { eventName, type Suggestion } from '../documents/list/rows.ts'
 import type { WithDatabase } from '../platform/context.ts'
-import { type Service, serviceCodes, serviceOf } from '../platform/service.ts'
+import { type Service, type ServiceCode, serviceCodes, serviceOf } from '../platform/service.ts'
 
 export interface EventSubject extends AnswerSubject {
   type: FamilyId
@@ -38,11 +38,11 @@ export interface Candidate extends EventSubject {
   issuerName: string
   /** In reais. */
   amount: number
+  /** The answer that a rule suggests. */
+  suggestion: Suggestion | null
   /** Events about it that left, are about to, or wait for a second person; rejected ones are left out. */
   outgoing: Outgoing[]
 }
-
-export type Named = Pick<Candidate, 'documentId' | 'number' | 'issuerName'>
 
 export interface Outgoing {
   id: bigint
@@ -73,20 +73,7 @@ export function eventsText(service: Service, tpEvento: number, numbers: readonly
   return `${eventName(service, tpEvento)} de ${numbers.length} ${familyById(service).name} (${which})`
 }
 
-interface SubjectRow {
-  documentId: bigint
-  companyId: number
-  cnpj: string
-  chave: string
-  number: number
-  issuerName: string
-  amount: number
-  type: number
-  roles: number
-  status: number
-  complete: boolean
-  authorizedAt: Date | null
-}
+type SubjectRow = Omit<Candidate, 'type' | 'model' | 'deadlineLifted' | 'own' | 'outgoing'> & { type: ServiceCode }
 
 interface RegisteredEventRow {
   companyId: number
@@ -116,7 +103,7 @@ export async function loadCandidates(
   ]
   const { rows: documents } = await sql<SubjectRow>`
     select d.id as "documentId", d.company_id as "companyId", c.cnpj, d.chave, d.number::float8 as number, d.type, d.roles, d.status, d.complete,
-           d.authorized_at as "authorizedAt", s.name as "issuerName", d.amount::float8 as amount
+           d.authorized_at as "authorizedAt", s.name as "issuerName", d.amount::float8 as amount, d.suggestion
       from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
                       join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
      where ${sql.join(conditions, sql` and `)} order by array_position(${documentIds}::bigint[], d.id)`.execute(db)
@@ -161,20 +148,6 @@ export async function loadCandidates(
       outgoing: sent.filter((event) => !event.rejected),
     }
   })
-}
-
-export async function loadNames(
-  { db }: WithDatabase,
-  workspaceId: number,
-  documentIds: bigint[],
-  service: Service,
-): Promise<Named[]> {
-  const { rows } = await sql<Named>`
-    select d.id as "documentId", d.number::float8 as number, s.name as "issuerName"
-      from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
-     where d.workspace_id = ${workspaceId} and d.id = any (${documentIds}::bigint[])
-       and d.type = ${serviceCodes[service]}`.execute(db)
-  return rows
 }
 
 // An event that left from here is also among the received ones once it is registered.

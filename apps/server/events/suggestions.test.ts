@@ -90,39 +90,20 @@ test('the event says which rule suggested it, and who sent it', async () => {
   expect(await marked('confirmacao-sugerida')).toEqual([])
 })
 
-const confirm = async (number: number) => {
-  const { id } = await inside(({ db }) =>
-    db
-      .selectFrom('document')
-      .select('id')
-      .where('workspace_id', '=', office.workspaceId)
-      .where('number', '=', BigInt(number))
-      .executeTakeFirstOrThrow(),
-  )
-  const kind = nfe.answers.find(({ choice }) => choice === 2)!
-  const documents = [ctx.ids.encode(office.workspaceId, id)]
-  await requestEvents(ctx, office.session, { service: 'nfe', kind, documents, justification: 'Conferida.' }, 0)
-}
-const arrivedBefore = (days: number) =>
-  inside(({ db }) =>
-    sql`update document set created_at = now() - ${days} * interval '1 day' where workspace_id = ${office.workspaceId}`.execute(
-      db,
-    ),
-  )
-
-test('an old mark is decided again: once an hour, and when somebody sends what it suggests', async () => {
+test('an old mark is decided again once an hour', async () => {
   await store(ctx, office, 'nfe', [summary(1), summary(2)])
   const rule = await save({ nome: 'Fornecedores', resposta: 'sugerir-confirmacao' })
   const first = await save({ nome: 'Entradas', condicoes: { operacao: '0' }, resposta: 'preparar-desconhecimento' })
   await call('ordenar', { idsRegra: [first, rule] })
-  await arrivedBefore(20)
+  await inside(({ db }) =>
+    sql`update document set created_at = now() - interval '20 days' where workspace_id = ${office.workspaceId}`.execute(
+      db,
+    ),
+  )
   expect(await marked('confirmacao-sugerida')).toEqual([1, 2])
-  await readInside(ctx, office, [1, 2], { tpNF: '0' })
-  await confirm(1)
-  const [event] = await inside(({ db }) => db.selectFrom('outgoing_event').select(['why', 'rule_id']).execute())
-  expect(event).toMatchObject({ why: expect.not.stringContaining('como sugere'), rule_id: null })
+  await readInside(ctx, office, [2], { tpNF: '0' })
   await reviewSuggestions(ctx, office.workspaceId)
-  expect(await marked('confirmacao-sugerida')).toEqual([])
+  expect(await marked('confirmacao-sugerida')).toEqual([1])
   expect(await marked('desconhecimento-preparado')).toEqual([2])
 })
 
@@ -142,26 +123,6 @@ test('no mark stays when the deadline of its day has passed', async () => {
   await authorized(91)
   await reviewSuggestions(ctx, office.workspaceId)
   expect(await marked('confirmacao-sugerida')).toEqual([])
-})
-
-test('a rule is saved though its marks cannot be written, and the hourly review writes them, of old notes too', async () => {
-  await store(ctx, office, 'nfe', [summary(1)])
-  await arrivedBefore(20)
-  const setConditions = (conditions: string) =>
-    inside(({ db }) =>
-      sql`update answer_rule set conditions = ${conditions}::jsonb where workspace_id = ${office.workspaceId}`.execute(
-        db,
-      ),
-    )
-  await save({ resposta: 'sugerir-confirmacao', condicoes: { emitentes: [other] } })
-  // No condition that a statement can look for.
-  await setConditions('{"empresas": ["x"]}')
-  const rule = await save({ resposta: 'perguntar', condicoes: { emitentes: [other] } })
-  await save({ idRegra: rule, resposta: 'perguntar', ativa: false })
-  await setConditions('{}')
-  expect(await marked('confirmacao-sugerida')).toEqual([])
-  await reviewSuggestions(ctx, office.workspaceId)
-  expect(await marked('confirmacao-sugerida')).toEqual([1])
 })
 
 test('operation and CFOP are those that were read of the note; a summary has no CFOP', async () => {

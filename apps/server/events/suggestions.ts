@@ -1,28 +1,18 @@
-import { conclusive, nfe } from '@vigia/dfe/families/nfe'
+import { nfe } from '@vigia/dfe/families/nfe'
 import { type RawBuilder, sql } from 'kysely'
 import { isShown } from '../companies/switches.ts'
 import { setDerived } from '../documents/derived.ts'
 import { dueUntil } from '../documents/due.ts'
 import type { Suggestion } from '../documents/list/rows.ts'
 import { isOpenStatus } from '../documents/workflow/remarks.ts'
-import type { Context, WithDatabase } from '../platform/context.ts'
+import type { WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { type AnswerRule, decide, readAnswerRules, suggestedBy } from './rules.ts'
-import type { Candidate } from './subjects.ts'
 import { recipient } from './subjects.ts'
 
 // Suggestions of rules, in a column that lists filter and count. A person sends the event.
 
 const lookedBackDays = 90
-
-/** Writes the marks anew after an edit of the rules, in a transaction of its own; the hourly review repeats it after a failure. */
-export async function followRules(ctx: Pick<Context, 'db' | 'log'>, workspaceId: number): Promise<void> {
-  try {
-    await reviewSuggestions(ctx, workspaceId)
-  } catch (err) {
-    ctx.log.error({ err, workspaceId }, 'what the rules suggest was not written; the hourly review will')
-  }
-}
 
 /** Writes the marks anew once an hour: notes arrive and their deadlines pass. */
 export async function reviewSuggestions(ctx: WithDatabase, workspaceId: number): Promise<void> {
@@ -31,8 +21,11 @@ export async function reviewSuggestions(ctx: WithDatabase, workspaceId: number):
 
 const writtenAtOnce = 1_000
 
-// Marks the notes for which the rules suggest an answer, of those that nobody answered and whose deadline lasts, and takes away every other mark.
-async function writeSuggestions({ db }: WithDatabase, workspaceId: number): Promise<void> {
+/**
+ * Marks the notes for which the rules suggest an answer, of those that nobody answered and whose deadline lasts, and takes away every other mark.
+ * `ctx.db` is a transaction inside the workspace.
+ */
+export async function writeSuggestions({ db }: WithDatabase, workspaceId: number): Promise<void> {
   const rules = await readAnswerRules({ db }, workspaceId)
   const suggestions = rules.map(suggestionOf).map((one) => one && JSON.stringify(one))
   const { rows: changed } = await sql<{ id: bigint; suggestion: Suggestion | null }>`
@@ -62,31 +55,4 @@ function suggestionOf({ id, nome, ativa, resposta }: AnswerRule): Suggestion | n
 // Neither answered nor cancelled, as the status of the note tells, and the deadline of its own day lasts. A Ciência is never due longer than the answer.
 function isOpen(workspaceId: number): RawBuilder<unknown> {
   return sql`${isOpenStatus} and ${dueUntil(workspaceId, nfe.code)}`
-}
-
-/** Documents among these for which a rule suggests the answer, decided again because a mark may be an hour old. Sees all of the workspace. */
-export async function findSuggestions(
-  { db }: WithDatabase,
-  workspaceId: number,
-  tpEvento: number,
-  candidates: readonly Pick<Candidate, 'documentId'>[],
-): Promise<Map<bigint, { ruleId: bigint; rule: string }>> {
-  if (!conclusive.includes(tpEvento)) return new Map()
-  const rules = await readAnswerRules({ db }, workspaceId)
-  if (!rules.some((rule) => suggestionOf(rule)?.tpEvento === tpEvento)) return new Map()
-  const { rows } = await sql<{ id: bigint; marked: Suggestion; rule: number }>`
-    select d.id, d.suggestion as marked, r.rule
-      from document d
-      join company c on c.workspace_id = ${workspaceId} and c.id = d.company_id
-      join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id
-      cross join lateral (${decide(workspaceId, rules, sql`false`)}) r
-     where d.workspace_id = ${workspaceId} and d.id = any (${candidates.map(({ documentId }) => documentId)}::bigint[])
-       and d.suggestion is not null and r.rule >= 0`.execute(db)
-  return new Map(
-    rows.flatMap(({ id, marked, rule }): [bigint, { ruleId: bigint; rule: string }][] => {
-      const now = suggestionOf(rules[rule]!)
-      const isSame = now?.ruleId === marked.ruleId && now.tpEvento === tpEvento && marked.tpEvento === tpEvento
-      return isSame ? [[id, { ruleId: rules[rule]!.id, rule: now.rule }]] : []
-    }),
-  )
 }
