@@ -1,26 +1,18 @@
-import type { DocumentRow } from '@vigia/contract/documents'
-import type { OpenManifestation } from '@vigia/contract/manifestation'
 import { answerOf } from '@vigia/dfe/families/lookup'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import type { z } from 'zod'
 import { runs } from '../../../tests/support/seed.ts'
 import type { Arrival } from '../documents/arrival.ts'
 import { decideOverdue } from '../documents/decide-due.ts'
-import { documentRoutes } from '../documents/routes.ts'
 import { arrive, chaveOf, evento, eventoCte, nfeProc, resNFe } from '../documents/testing.ts'
 import { useContext } from '../platform/database.testing.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
-import { serveRoutes } from '../platform/http/http.ts'
 import type { Service } from '../platform/service.ts'
 import { claimBatch } from './queue.ts'
 import { requestEvents } from './request.ts'
-import { manifestationRoutes } from './routes.ts'
-import { type Settled, settle, writeAnswers } from './settle.ts'
+import { type Settled, settle } from './settle.ts'
 import { author, cteChave, cteProc, daysAgo, dueDiffers, newOffice, type Office, store } from './testing.ts'
-
-// The deadline that a row shows against what may be sent about its document, for documents of many kinds.
 
 const { ctx } = await useContext({ PORT: '0' })
 
@@ -31,19 +23,12 @@ const codes: Record<Service, number[]> = {
 const stranger = '11222333000181'
 
 const happened = (service: Service) =>
-  fc
-    .record({
-      tpEvento: fc.constantFrom(...codes[service]),
-      sequence: fc.constantFrom(1, 1, 2),
-      hoursAgo: fc.integer({ min: 1, max: 20 }),
-      how: fc.constantFrom('received', 'registered', 'waiting', 'sending', 'rejected', 'unconfirmed', 'elsewhere'),
-    })
-    // Only a final answer is in doubt because another system registered it.
-    .map((one) =>
-      one.how === 'elsewhere' && ![210200, 210220, 210240].includes(one.tpEvento)
-        ? { ...one, how: 'registered' as const }
-        : one,
-    )
+  fc.record({
+    tpEvento: fc.constantFrom(...codes[service]),
+    sequence: fc.constantFrom(1, 1, 2),
+    hoursAgo: fc.integer({ min: 1, max: 20 }),
+    received: fc.boolean(),
+  })
 const kind = (service: Service) =>
   fc.record({
     service: fc.constant(service),
@@ -53,25 +38,13 @@ const kind = (service: Service) =>
     cStat: fc.constantFrom('100', '100', '100', '100', '302', '101'),
     cancelled: fc.constantFrom(false, false, false, true),
     gtv: fc.constantFrom(false, false, false, true),
-    // Events that left from here may also be delivered.
+    // Events that are requested here may also be delivered.
     events: fc.uniqueArray(happened(service), {
       maxLength: 3,
-      selector: ({ tpEvento, sequence, how }) => `${tpEvento}/${sequence}/${how === 'received'}`,
+      selector: ({ tpEvento, sequence, received }) => `${tpEvento}/${sequence}/${received}`,
     }),
   })
 type Kind = typeof kind extends (service: Service) => fc.Arbitrary<infer K> ? K : never
-
-// Case that random draws may miss: only an event on its way, in time.
-const rare = (service: Service): Kind => ({
-  service,
-  days: 0.5,
-  asked: true,
-  summary: service === 'nfe',
-  cStat: '100',
-  cancelled: false,
-  gtv: false,
-  events: [{ tpEvento: codes[service][0]!, sequence: 1, hoursAgo: 1, how: 'sending' }],
-})
 
 const chave = ({ service, gtv }: Kind, number: number) => {
   const text = service === 'nfe' ? chaveOf({ number }) : cteChave({ number, issuer: stranger })
@@ -81,8 +54,8 @@ const chave = ({ service, gtv }: Kind, number: number) => {
 function arrivalsOf(one: Kind, number: number): Arrival[] {
   const issuedAt = daysAgo(one.days)
   const arrivals = [documentXml(one, number, issuedAt), ...(one.cancelled ? [cancellationXml(one, number)] : [])]
-  for (const { tpEvento, sequence: seq, hoursAgo, how } of one.events) {
-    if (how !== 'received') continue
+  for (const { tpEvento, sequence: seq, hoursAgo, received } of one.events) {
+    if (!received) continue
     const at = daysAgo(hoursAgo / 24)
     const options = { number, seq, at, protocol: `8912600${tpEvento}${hoursAgo}` }
     const xml =
@@ -113,74 +86,6 @@ function cancellationXml(one: Kind, number: number): string {
   if (one.service === 'nfe') return evento(110111, options)
   return asGtv(one, number, eventoCte(110111, { ...options, issuer: stranger }))
 }
-
-type Option = z.output<typeof OpenManifestation>
-const isLasting = ({ prazo }: Option) => prazo !== null && Date.parse(prazo) >= Date.now()
-const isOnItsWay = ({ impedimento }: Option) => /já está em envio/.test(impedimento ?? '')
-
-const isKnown = ({ how }: Kind['events'][number]) => ['received', 'registered', 'elsewhere'].includes(how)
-
-/** Deadline of the row by its options; an answer that stands may still be changed, but is not due. */
-function expected({ service, summary, events }: Kind, options: Option[]): DocumentRow['prazo'] {
-  const of = (tpEvento: number) => options.find((option) => option.tpEvento === tpEvento)!
-  const finals = [210200, 210220, 210240]
-  const open = (option: Option) => isLasting(option) && (option.permitida || isOnItsWay(option))
-  const due = (para: 'ciencia' | 'manifestacao' | 'desacordo', { prazo }: Option) => ({ para, ate: prazo! })
-  const registered = (tpEvento: number) =>
-    new Set(events.flatMap((one) => (one.tpEvento === tpEvento && isKnown(one) ? one.sequence : []))).size
-  if (service === 'cte')
-    return registered(610110) <= registered(610111) && open(of(610110)) ? due('desacordo', of(610110)) : null
-  // The Ciência only releases the XML.
-  if (summary && open(of(210210))) return due('ciencia', of(210210))
-  const answered = finals.some((tpEvento) => registered(tpEvento) > 0)
-  return !answered && finals.some((tpEvento) => open(of(tpEvento))) ? due('manifestacao', of(210200)) : null
-}
-
-test.each(['nfe', 'cte'] as const)(
-  '%s: the deadline of a row is the one of an answer that may be sent',
-  async (service) => {
-    const seen = new Set<string>()
-    await fc.assert(
-      fc.asyncProperty(fc.array(kind(service), { minLength: 25, maxLength: 25 }), async (kinds) => {
-        const office = await newOffice(ctx, { certificate: null })
-        await store(
-          ctx,
-          office,
-          service,
-          kinds.flatMap((one, index) => arrivalsOf(one, index + 1)),
-        )
-        await send(office, kinds)
-        expect(await dueDiffers(ctx, office.workspaceId)).toEqual([])
-        const app = await serveRoutes(
-          ctx,
-          [...documentRoutes(async () => []), ...manifestationRoutes],
-          async () => office.session,
-        )
-        const call = async (path: string) =>
-          (
-            await app.inject({
-              url: `/v1/api/DocumentosFiscais${path}`,
-              headers: { authorization: `Bearer ${'x'.repeat(43)}` },
-            })
-          ).json().data
-        const { items } = (await call(`?TipoDFe=${service === 'nfe' ? 0 : 2}`)) as { items: DocumentRow[] }
-        expect(items).toHaveLength(kinds.length)
-        for (const row of items) {
-          const { opcoes } = (await call(`/manifestacoes/${row.idDfe}`)) as { opcoes: Option[] }
-          const one = kinds[kinds.findIndex((one, index) => chave(one, index + 1) === row.chave)]
-          expect(row.prazo, JSON.stringify({ one, opcoes }, null, 1)).toEqual(expected(one!, opcoes))
-          const pending = one!.events.some(({ how }) => how === 'waiting' || how === 'sending')
-          expect(row.eventoEmEnvio !== null).toBe(pending)
-          seen.add(`${row.prazo?.para} ${pending}`)
-        }
-        await app.close()
-      }),
-      { numRuns: 1 + runs(12), examples: [[[rare(service)]]] },
-    )
-    const answers = service === 'nfe' ? ['ciencia', 'manifestacao', undefined] : ['desacordo', undefined]
-    expect([...seen].sort()).toEqual(answers.flatMap((answer) => [`${answer} false`, `${answer} true`]).sort())
-  },
-)
 
 test('whatever happens in whatever order, and however much time passes, the columns say what is due', async () => {
   const later = fc.constantFrom(0, 0, 1, 8, 40, 100)
@@ -240,36 +145,4 @@ async function settleSome(outcomes: Iterator<string>): Promise<void> {
     return { ready: { event, signed: null }, consequence: { state, message: 'x' }, ...said } as unknown as Settled
   })
   await settle(ctx, batch, settled)
-}
-
-async function send(office: Awaited<ReturnType<typeof newOffice>>, kinds: Kind[]): Promise<void> {
-  await inWorkspace(ctx, office.workspaceId, async ({ db }) => {
-    const documents = await db.selectFrom('document').select(['id', 'chave', 'type']).execute()
-    for (const [index, one] of kinds.entries()) {
-      const document = documents.find((document) => document.chave === chave(one, index + 1))!
-      for (const { tpEvento, sequence, how, hoursAgo } of one.events) {
-        if (how === 'received') continue
-        const state = how === 'elsewhere' ? 'unconfirmed' : how
-        const c_stat = how === 'elsewhere' ? 573 : null
-        const values = { tp_evento: tpEvento, sequence, state, c_stat, why: 'x', cnpj: author }
-        await db
-          .insertInto('outgoing_event')
-          .values({
-            ...values,
-            workspace_id: office.workspaceId,
-            company_id: office.companyId,
-            document_id: document.id,
-            chave: document.chave,
-            type: document.type,
-            justification: null,
-            requested_by: null,
-            registered_at: how === 'registered' ? new Date(Date.now() - hoursAgo * 3_600_000) : null,
-          })
-          .onConflict((conflict) => conflict.doNothing())
-          .execute()
-      }
-    }
-    const about = documents.map(({ id }) => ({ documentId: id }))
-    await writeAnswers({ db }, office.workspaceId, about)
-  })
 }

@@ -1,4 +1,4 @@
-import { answerOf } from '@vigia/dfe/families/lookup'
+import { answerOf, familyById } from '@vigia/dfe/families/lookup'
 import { describe, expect, test } from 'vitest'
 import { type EventSubject, judge } from './subjects.ts'
 
@@ -117,5 +117,39 @@ describe('CT-e', () => {
     expect(refusal(110111, issued, new Date('2026-11-17T09:15:01-03:00'))).toMatch(/prazo/)
     expect(refusal(610110, cte, new Date('2026-12-25T09:15:00-03:00'))).toBeNull()
     expect(refusal(610110, cte, new Date('2026-12-25T09:15:01-03:00'))).toMatch(/prazo/)
+  })
+})
+
+describe('what is due', () => {
+  const summary = { ...nfe, status: 1, complete: false }
+  const ago = (days: number) => ({ authorizedAt: new Date(now.getTime() - days * 86_400_000) })
+  const onItsWay = (code: number) => own(code).map((one) => ({ ...one, pending: true }))
+  test.each<[string, EventSubject, number | null]>([
+    ['a summary: the Ciência releases the XML', summary, 210210],
+    ['a summary after ten days', { ...summary, ...ago(10.01) }, 210200],
+    ['a summary with a Ciência on its way', { ...summary, own: onItsWay(210210) }, 210210],
+    ['an acknowledged summary', { ...summary, own: own(210210) }, 210200],
+    ['a summary with a final answer on its way', { ...summary, own: onItsWay(210220) }, 210200],
+    ['a whole note', nfe, 210200],
+    ['a whole note after ninety days', { ...nfe, ...ago(90.01) }, null],
+    ['an answered note', { ...nfe, own: own(210220) }, null],
+    ['a note of another recipient', { ...nfe, roles: 1 << 2 }, null],
+    ['a cancelled note', { ...nfe, status: 3 }, null],
+    ['a denied note', { ...nfe, status: 9 }, null],
+    ['a CT-e that the company pays', cte, 610110],
+    ['a CT-e after 45 days', { ...cte, ...ago(45.01) }, null],
+    ['a CT-e that another pays', { ...cte, roles: 1 << 0 }, null],
+    ['a CT-e with a desacordo on its way', { ...cte, own: onItsWay(610110) }, 610110],
+    ['a CT-e with a desacordo', { ...cte, own: own(610110) }, null],
+    ['a CT-e whose desacordo was withdrawn', { ...cte, own: own(610110, 610111) }, 610110],
+    ['a cancelled CT-e', { ...cte, status: 3 }, null],
+    ['a GTV-e', { ...cte, model: '64' }, null],
+  ])('%s', (_, subject, tpEvento) => {
+    const due = familyById(subject.type).open(subject, now)
+    expect(due?.tpEvento ?? null).toBe(tpEvento)
+    if (!due) return
+    expect(due.until).toEqual(answerOf(subject.type, due.tpEvento)!.until(subject))
+    const verdict = judge(due.tpEvento, subject, now)
+    if ('refusal' in verdict) expect(verdict.refusal).toMatch(/em envio/)
   })
 })
