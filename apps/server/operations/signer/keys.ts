@@ -95,12 +95,16 @@ export async function isWrapped(url: string): Promise<boolean> {
 
 async function hasKeysOfAnother(client: pg.Client, wrapper: KeyWrapper): Promise<boolean> {
   const { rows } = await client.query<{ otherwise: boolean }>(
-    `select exists (select 1 from installation_key where wrapper_id <> $1) or exists (select 1 from workspace_key where wrapper_id <> $1)
+    `select exists (select 1 from workspace_key where wrapper_id <> $1)
             or exists (select 1 from certificate c where replaced_at is null
                           and not exists (select 1 from workspace_key k where k.workspace_id = c.workspace_id and k.key_id = c.key_id)) as otherwise`,
     [wrapper.id],
   )
-  return rows[0]!.otherwise
+  const { rows: others } = await client.query<{ purpose: string }>(
+    'select purpose from installation_key where wrapper_id <> $1',
+    [wrapper.id],
+  )
+  return rows[0]!.otherwise || others.length > 0
 }
 
 async function ensureInstallationKey(client: pg.Client, wrapper: KeyWrapper): Promise<void> {
