@@ -131,12 +131,6 @@ describe('what a document says', () => {
     )
   })
 
-  test('the row is the one of the list', async () => {
-    await store(ctx, office, 'nfe', [arrive(1, note({ number: 1 }))])
-    const { items } = (await get('?TipoDFe=0')).json().data
-    expect((await detail(chaveOf({ number: 1 }))).documento).toEqual(items[0])
-  })
-
   test('a CT-e: who pays is marked, and the notes that it carries are found', async () => {
     const options: CteOptions = { number: 31, issuer: '99888777000166', payer: author }
     const carried = `<infCTeNorm><infDoc><infNFe><chave>${chaveOf({ number: 7 })}</chave></infNFe></infDoc></infCTeNorm></infCte>`

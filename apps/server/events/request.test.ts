@@ -277,15 +277,6 @@ describe('what may not be sent', () => {
   })
 
   test.each([
-    ['an id of nobody', async () => ['x'.repeat(22)]],
-    [
-      'an id of another workspace',
-      async () => {
-        const other = await newOffice(ctx, { certificate: null })
-        await store(ctx, other, 'nfe', [summary(9)])
-        return [await idOf(chaveOf({ number: 9 }), other)]
-      },
-    ],
     [
       'an id of the other family',
       async () => {

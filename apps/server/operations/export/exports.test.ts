@@ -721,14 +721,7 @@ describe('the forms of an export', () => {
       },
     }
     const rows = readInBatches(ctx, workspaceId, { criteria: { TipoDFe: 0 } }, { withContent: true })
-    const words = {
-      productName: 'Vigia',
-      filter: 'NF-e',
-      made: 'agora',
-      logoOf: async () => undefined,
-      tally: newTally(),
-    }
-    const task = { workspaceId, rows, contents: everything, ...words, at: new Date() }
+    const task = { workspaceId, rows, contents: everything, ...words(), at: new Date() }
     const chunks: Buffer[] = []
     for await (const chunk of zip(() => exportFiles(task, { log: ctx.log, printer: watched }))) chunks.push(chunk)
     const files = readZip(Buffer.concat(chunks))
@@ -742,6 +735,13 @@ describe('the forms of an export', () => {
 })
 
 const all = { filtro: { TipoDFe: 0 } }
+const words = () => ({
+  productName: 'Vigia',
+  filter: 'NF-e',
+  made: 'agora',
+  logoOf: async () => undefined,
+  tally: newTally(),
+})
 
 // A client that takes only the beginning.
 async function begin(address: string) {
@@ -837,14 +837,7 @@ describe('a long download', () => {
         seen.ended = true
       }
     }
-    const words = {
-      productName: 'Vigia',
-      filter: 'NF-e',
-      made: 'agora',
-      logoOf: async () => undefined,
-      tally: newTally(),
-    }
-    const task = { workspaceId, rows: watched(), contents: everything, ...words, at: new Date() }
+    const task = { workspaceId, rows: watched(), contents: everything, ...words(), at: new Date() }
     for await (const _ of zip(() => exportFiles(task, ctx))) break
     await expect.poll(() => seen.ended).toBe(true)
     expect(seen.batches).toBeLessThan(3)

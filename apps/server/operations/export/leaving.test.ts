@@ -250,27 +250,6 @@ describe('everything', () => {
     for (const table of ['document_export', 'export_part'])
       expect((await owner.query(`select from ${table} where workspace_id = $1`, [gone])).rows, table).toEqual([])
   })
-
-  test('is begun anew when its worker was cut off, and never half of it looks whole', async () => {
-    await ask()
-    const whole = readZip((await download(await addressOf())).bytes).size
-    const { rows } = await owner.query(
-      `update document_export set state = 'waiting', parts = 1 where workspace_id = $1 returning id`,
-      [workspaceId],
-    )
-    await owner.query(
-      `insert into job (kind, workspace_id, key, run_at, lease, lease_until)
-       values ('export-leaving', $1, $2, 'infinity', gen_random_uuid(), now() + interval '5 minutes')
-       -- The job of the first export may not be deleted yet.
-       on conflict (kind, workspace_id, key)
-       do update set run_at = excluded.run_at, lease = excluded.lease, lease_until = excluded.lease_until`,
-      [workspaceId, rows[0].id],
-    )
-    await owner.query(`update export_part set content = 'half' where workspace_id = $1`, [workspaceId])
-    expect((await list())[0]).toMatchObject({ situacao: 'em-andamento' })
-    await owner.query('update job set lease_until = now() where workspace_id = $1', [workspaceId])
-    expect(readZip((await download(await addressOf())).bytes).size).toBe(whole)
-  })
 })
 
 describe('a download that was cut off', () => {

@@ -1,21 +1,16 @@
 import type { AddressInfo } from 'node:net'
 import pg from 'pg'
 import { createDatabase } from '../../../../tests/support/database.ts'
-import { readConfig } from '../../config.ts'
 import type { Arrival } from '../../documents/arrival.ts'
-import { createPrinter } from '../../documents/print/printer.ts'
 import { receive } from '../../documents/receive.ts'
 import { documentRoutes } from '../../documents/routes.ts'
+import { contextOf } from '../../events/testing.ts'
 import type { Context } from '../../platform/context.ts'
-import { inWorkspace, openDatabase } from '../../platform/database.ts'
+import { inWorkspace } from '../../platform/database.ts'
 import { serveRoutes } from '../../platform/http/http.ts'
 import type { Session } from '../../platform/http/session.ts'
-import { createPublicIds } from '../../platform/ids.ts'
 import { startQueue } from '../../platform/jobs/jobs.ts'
-import { createLogger } from '../../platform/log.ts'
-import { testSigner } from '../../platform/signer/testing.ts'
-import { newWorkspace, openTestSession, roomyStorage } from '../../platform/testing.ts'
-import { createVault } from '../../platform/vault.ts'
+import { newWorkspace, openTestSession } from '../../platform/testing.ts'
 import { leavingRoutes } from './leaving.ts'
 import { exportJobs } from './worker.ts'
 
@@ -26,18 +21,8 @@ export async function openExports() {
   const database = await createDatabase()
   const owner = new pg.Client({ connectionString: database.url })
   await owner.connect()
-  const db = openDatabase(database.url)
-  const ctx: Context = {
-    db,
-    limited: db,
-    config: readConfig({}, '/'),
-    log: createLogger('silent'),
-    vault: createVault(Buffer.alloc(32, 7)),
-    signer: testSigner(database.url),
-    ids: createPublicIds(Buffer.alloc(16, 7)),
-    printer: createPrinter(),
-    storage: roomyStorage,
-  }
+  const opened = contextOf(database.url)
+  const ctx: Context = { ...opened, limited: opened.db }
   let session: Session
   const app = await serveRoutes(ctx, [...documentRoutes(async () => []), ...leavingRoutes], async () => session)
   await app.listen({ port: 0, host: '127.0.0.1' })
