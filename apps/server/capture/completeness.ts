@@ -10,12 +10,12 @@ import { inCapture, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { handle } from '../platform/http/http.ts'
 import { type Service, serviceOf } from '../platform/service.ts'
-import { withCursor } from '../sefaz/ledger.ts'
-import { blockCause } from './decide.ts'
 import { findUnreadable, listUnreadable } from './unreadable.ts'
 
 /** Positions that were counted as delivered and did not arrive: when that was found out, why, and what became of them. */
 interface MonthGap {
+  /** `2026-11`. */
+  month: string
   from: bigint
   to: bigint
   foundAt: Date
@@ -59,7 +59,7 @@ export async function readCompleteness(
     with call as (
       select *, to_char(at at time zone ${zone}, 'YYYY-MM') as month,
              query = 'page' and answer in ('page', 'end') and nsu_after > nsu_before as is_page,
-             ${isGap} as is_gap, ${gapBegins} as gap_begins
+             cause is not null as is_gap, ${gapBegins} as gap_begins
         from capture_call where ${told} and at >= ${since}),
     placed as (
       select *, query = 'position'
@@ -72,60 +72,34 @@ export async function readCompleteness(
            count(*)::int as queries, (count(*) filter (where answer in ('lost', 'failed')))::int as unanswered
       from placed group by month order by month`.execute(db)
   const gaps = await readGaps({ db }, lineId, told)
-  return rows.map((row) => ({ ...row, gaps: gaps.filter((gap) => gap.month === row.month).map(withoutMonth) }))
+  return rows.map((row) => ({ ...row, gaps: gaps.filter(({ month }) => month === row.month) }))
 }
 
 const zone = 'America/Sao_Paulo'
 
-// A block that told of positions which another program took, or a response that passed over some.
-const isGap = sql`((query = 'page' and answer = 'blocked' and nsu_after > nsu_before) or passed_from is not null)`
 const gapBegins = sql`coalesce(passed_from, nsu_before + 1)`
-const restoredAt = sql`(select restored_at from installation)`
 
 // `capture_gap` holds the missing and the lost positions of a gap; the others were fetched.
-async function readGaps(
-  { db }: WithDatabase,
-  lineId: number,
-  told: RawBuilder<unknown>,
-): Promise<(MonthGap & { month: string })[]> {
-  const { rows } = await sql<
-    Pick<MonthGap, 'from' | 'to' | 'foundAt'> & {
-      month: string
-      isBlock: boolean
-      xMotivo: string
-      lossBefore: boolean
-      mayBeCopy: boolean
-    }
-  >`
-    with call as (
-      select *, count(*) filter (where ${withCursor}) over before as settled,
-             at >= ${restoredAt} and count(*) filter (where ${withCursor} and at >= ${restoredAt}) over before = 0 as first_since_restore
-        from capture_call where ${told} and query = 'page'
-      window before as (order by id rows between unbounded preceding and 1 preceding)),
-    -- Whether a response was lost since the previous one that told the authority's position.
-    explained as (select *, bool_or(answer = 'lost') over (partition by settled) as loss_before from call)
+async function readGaps({ db }: WithDatabase, lineId: number, told: RawBuilder<unknown>): Promise<MonthGap[]> {
+  const { rows } = await sql<Pick<MonthGap, 'month' | 'from' | 'to' | 'foundAt' | 'why'>>`
     select to_char(at at time zone ${zone}, 'YYYY-MM') as month, at as "foundAt",
-           answer = 'blocked' as "isBlock", x_motivo as "xMotivo",
-           ${gapBegins} as "from", nsu_after as "to", loss_before as "lossBefore", coalesce(first_since_restore, false) as "mayBeCopy"
-      from explained k
-     where ${isGap}
+           ${gapBegins} as "from", nsu_after as "to", cause || ' (' || x_motivo || ')' as why
+      from capture_call
+     where ${told} and cause is not null
      order by id`.execute(db)
   const { rows: open } = await sql<{ from_nsu: bigint; to_nsu: bigint; passed: boolean; lost: boolean }>`
     select from_nsu, to_nsu, passed, lost from capture_gap where line_id = ${lineId} order by from_nsu`.execute(db)
   // Both lists ascend, and the ranges within each do not overlap.
   let first = 0
-  return rows.map(({ lossBefore, mayBeCopy, isBlock, xMotivo, ...gap }) => {
+  return rows.map((gap) => {
     const count = { lost: 0, missing: 0, empty: 0 }
     while (first < open.length && open[first]!.to_nsu < gap.from) first++
     for (let place = first; place < open.length && open[place]!.from_nsu <= gap.to; place++)
       count[nameOf(open[place]!)] += overlap(gap, open[place]!)
     const fetched = Number(gap.to - gap.from + 1n) - count.lost - count.missing - count.empty
-    const cause = isBlock ? blockCause({ lossBefore, mayBeCopy }) : passedOver
-    return { ...gap, ...count, fetched, why: `${cause} (${xMotivo})` }
+    return { ...gap, ...count, fetched }
   })
 }
-
-const passedOver = 'a SEFAZ avançou sem entregar o que havia nestas posições'
 
 const nameOf = ({ lost, passed }: { lost: boolean; passed: boolean }) =>
   lost ? (passed ? 'empty' : 'lost') : 'missing'
@@ -134,10 +108,6 @@ function overlap(gap: Pick<MonthGap, 'from' | 'to'>, row: { from_nsu: bigint; to
   const from = row.from_nsu > gap.from ? row.from_nsu : gap.from
   const to = row.to_nsu < gap.to ? row.to_nsu : gap.to
   return Number(to - from + 1n)
-}
-
-function withoutMonth({ month: _, ...gap }: MonthGap & { month: string }): MonthGap {
-  return gap
 }
 
 export async function findCompleteness(

@@ -22,7 +22,7 @@ export function decide(situation: Situation, question: Question, answer: Answer,
   const isRefused = certificate?.kind === 'refused'
   const line = lineChange(situation.line, answer, isRefused ? orOther(situation, certificate.restMs, verdict) : verdict)
   const mayGoOn = isRefused && situation.mayTryOther && situation.others.some((ms) => ms <= 0)
-  const damaged = situation.damaged.map((nsu) => missing(nsu, nsu, situation.rhythm.pagePauseMs))
+  const damaged = situation.damaged.map((nsu) => missing(nsu, nsu, situation.rhythm.pagePauseMs, null))
   return {
     line,
     more: verdict.more === true,
@@ -249,12 +249,15 @@ const farAhead = (cursor: bigint, lastNsu: bigint) =>
   `A SEFAZ informou a posição ${cursor}, impossível porque está mais de um milhão à frente da nossa (${lastNsu}).`
 
 /** A gap of positions that are known to be missing. */
-const missing = (from: bigint, to: bigint, waitMs: number): Gap => ({ from, to, passed: false, waitMs })
+function missing(from: bigint, to: bigint, waitMs: number, cause: string | null): Gap {
+  return { from, to, passed: false, waitMs, cause }
+}
 
 // Positions that an answer claims beyond its last document.
 function passedOver(top: bigint, cursor: bigint | null, { pagePauseMs }: Rhythm): Gap[] {
   if (cursor === null || cursor <= top) return []
-  return [{ from: top + 1n, to: cursor, passed: true, waitMs: pagePauseMs }]
+  const cause = 'a SEFAZ avançou sem entregar o que havia nestas posições'
+  return [{ from: top + 1n, to: cursor, passed: true, waitMs: pagePauseMs, cause }]
 }
 
 // Documents that lead nowhere: the next query would bring them again, and nothing after them.
@@ -282,11 +285,12 @@ function blocked(situation: Situation, cursor: bigint | null, random: () => numb
     return { ...impossible(what, rhythm), failures: blocksBehind }
   }
   const allowedInMs = rhythm.hourMs + rhythm.marginMs
-  const gap = cursor !== null && cursor > lastNsu ? missing(lastNsu + 1n, cursor, allowedInMs) : null
+  const cause = blockCause(situation)
+  const gap = cursor !== null && cursor > lastNsu ? missing(lastNsu + 1n, cursor, allowedInMs, cause) : null
   const skipped = gap
     ? ` Faltam os documentos das posições ${gap.from} a ${gap.to}, que serão buscados um a um, até vinte por hora.`
     : ' Nenhum documento foi pulado.'
-  const message = `A SEFAZ bloqueou as consultas deste CNPJ por uma hora: ${blockCause(situation)}.${skipped}`
+  const message = `A SEFAZ bloqueou as consultas deste CNPJ por uma hora: ${cause}.${skipped}`
   return {
     ...rest(rhythm, message, rhythm.marginMs * random()),
     state: 'blocked',

@@ -58,6 +58,8 @@ export interface NsuRange {
 export interface Gap extends NsuRange {
   passed: boolean
   waitMs: number
+  /** Why they did not come, for the completeness; null: they came damaged. */
+  cause: string | null
 }
 
 /** Columns of a line to write; an absent one stays. */

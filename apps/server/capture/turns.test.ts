@@ -565,6 +565,7 @@ describe('completeness', () => {
       nsu_after: 3_654n,
       answer: 'blocked',
       x_motivo: 'ultNSU',
+      cause: 'outro sistema consultou',
     })
     // Fetched positions leave the gap; positions that the authority does not have any more stay as lost.
     await addGap(line, 3_652n, 3_652n, true)
@@ -606,7 +607,8 @@ describe('completeness', () => {
             from: 3_651n,
             to: 3_654n,
             foundAt: new Date(foundAt),
-            why: 'ela contou uma consulta nossa cuja resposta se perdeu no caminho (ultNSU)',
+            month: '2026-11',
+            why: 'outro sistema consultou (ultNSU)',
             fetched: 1,
             lost: 1,
             empty: 0,

@@ -240,6 +240,8 @@ create table capture_call (
   duration_ms int not null default 0,
   error text,
   passed_from bigint,
+  -- Why positions before nsu_after did not come, in words for people; null: all came.
+  cause text,
   chave text collate "C",
   primary key (line_id, id)
 );

@@ -205,6 +205,7 @@ export interface Tables {
     duration_ms: Optional<number>
     error: Optional<string | null>
     passed_from: Optional<bigint | null, bigint | number | null>
+    cause: Optional<string | null>
     chave: Optional<string | null>
   }
   capture_gap: {

@@ -15,8 +15,8 @@ export async function noteCall({ db }: WithDatabase, line: { id: number }, call:
     .execute()
 }
 
-/** The answers that tell where the authority stands. */
-export const withCursor = sql`query = 'page' and answer in ('page', 'end', 'blocked')`
+// The answers that tell where the authority stands.
+const withCursor = sql`query = 'page' and answer in ('page', 'end', 'blocked')`
 
 /**
  * Whether a response was lost that the authority may have counted, since the last response with its cursor. `ctx.db` is a transaction that

@@ -14,13 +14,15 @@ export function callOf(
   { line: change, gaps }: Decision,
 ): Call {
   const before = 'at' in question ? question.at : line.lastNsu
+  const gap = gaps.find(({ cause }) => cause !== null)
   return {
     query: writeQuestion(question).query,
     answer: outcomeOf(answer),
     chave: 'note' in question ? question.note : null,
     nsu_before: before,
     nsu_after: 'after' in question ? (change.lastNsu ?? before) : before,
-    passed_from: gaps.find(({ passed }) => passed)?.from ?? null,
+    passed_from: gap?.passed ? gap.from : null,
+    cause: gap?.cause ?? null,
     duration_ms: Math.round(answer.durationMs),
     ...(answer.kind === 'lost'
       ? { error: answer.detail.slice(0, 500) }
