@@ -12,7 +12,7 @@ import type { Service, ServiceCode } from '../platform/service.ts'
 import { hasCertificates } from './certificate.ts'
 import { noCertificate } from './decide.ts'
 import { noteWaitMs } from './gaps/notes.ts'
-import { awake, lockLines, setAutomatic } from './subscriptions.ts'
+import { awake, isTold, lockLines, setAutomatic } from './subscriptions.ts'
 
 export async function isProved(ctx: WithDatabase, workspaceId: number): Promise<boolean> {
   const { rows } = await readWorkspace(ctx, workspaceId, ({ db }) =>
@@ -163,17 +163,15 @@ export async function requestSync(ctx: WithConfig, workspaceId: number, companyI
   if (ids.length === 0) throw new AppError('not-found', 'Empresa não encontrada.')
   return inCapture(ctx, async ({ db }) => {
     const lineIds = await lockLines({ db }, sql.join(ids.map((row) => row.line_id)))
-    // A company sees all of it when no workspace is proved for the CNPJ, or when it is proved itself.
-    const told = sql`not exists (select 1 from capture_subscription s where s.line_id = capture_line.id and s.proved_at is not null)
-      or exists (select 1 from capture_subscription s where s.line_id = capture_line.id and s.proved_at is not null
-                    and s.workspace_id = ${workspaceId} and s.company_id = ${companyId})`
+    const told = sql`exists (select from capture_subscription s
+      where s.line_id = capture_line.id and s.workspace_id = ${workspaceId} and s.company_id = ${companyId} and ${isTold})`
     // An overdue query keeps its time: a request must not hide that no worker runs.
     const { rows: requests } = await sql<SyncRequest>`
       update capture_line
          set next_at = greatest(case when automatic or wanted then least(next_at, now()) else now() end, allowed_at), wanted = true
        where id = any (${lineIds}::int[])
       returning service, case when ${told} then greatest(next_at, now()) end as at,
-                allowed_at <= now() and (${told}) as allowed, state = 'blocked' and (${told}) as blocked`.execute(db)
+                allowed_at <= now() and ${told} as allowed, state = 'blocked' and ${told} as blocked`.execute(db)
     // In the order in which people read them: rows come back as they lie on the disk.
     return requests.toSorted((a, b) => a.service - b.service)
   })

@@ -11,6 +11,7 @@ import type { QueryKind } from '../sefaz/ledger.ts'
 import type { Changed } from './announcements.ts'
 import type { LineChange, LineState } from './situation.ts'
 import type { Question } from './source.ts'
+import { isTold } from './subscriptions.ts'
 
 /** A capture line that this process holds, as it was when it was read: no other process asks for it while the lease lasts. */
 export interface CaptureLine extends Readonly<LineState> {
@@ -218,11 +219,9 @@ function troubleSince({ state }: UpdateObject<Tables, 'capture_line'>): UpdateOb
 // Once for each change: a retry that fails the same way is not announced.
 async function announceState({ db }: WithDatabase, { id }: Pick<CaptureLine, 'id'>, payload: Changed): Promise<void> {
   await db.updateTable('capture_line').set({ told_state: payload.state }).where('id', '=', id).execute()
-  // A workspace whose certificate is not proved does not learn what other workspaces captured, unless none is proved.
   const { rows } = await sql<{ workspaceId: number; companyId: number }>`
     select workspace_id as "workspaceId", company_id as "companyId" from capture_subscription s
-     where line_id = ${id} and not paused
-       and (proved_at is not null or not exists (select 1 from capture_subscription p where p.line_id = s.line_id and p.proved_at is not null))
+     where line_id = ${id} and not paused and ${isTold}
      order by 1, 2`.execute(db)
   for (const { workspaceId, companyId } of rows)
     await announce({ db }, workspaceId, { what: 'captura-estado', companyId, payload })

@@ -14,9 +14,9 @@ export async function followPlan(ctx: WithConfig, workspaceId: number): Promise<
     const plan = await readPlan(ctx, workspaceId, { lock: true })
     const ended = plan.situation === 'ended'
     const isPaused = sql<boolean>`(${ended} or company_id = any (${await listArchived(ctx, workspaceId)}::int[]))`
-    if (ended === (plan.pausedAt !== null) && !(await hasStray(ctx, workspaceId, isPaused))) return
     // The others are left alone: they may wait for something of their own.
-    const lineIds = await lockLines(ctx, sql`select s.line_id ${strays(workspaceId, isPaused)}`)
+    const lineIds = await lockLines(ctx, strays(workspaceId, isPaused))
+    if (ended === (plan.pausedAt !== null) && lineIds.length === 0) return
     // After the locks, when the last page under way has been stored: it belongs to the time before the pause.
     await notePaused(ctx, workspaceId, ended)
     const { rows: subscriptions } = await sql<{ lineId: number; paused: boolean }>`
@@ -39,16 +39,11 @@ async function listArchived({ db }: WithDatabase, workspaceId: number): Promise<
   return rows.map(({ id }) => id)
 }
 
+// The lines of subscriptions that are paused and should not be, or the other way round, and those that are themselves.
 // A company may have been added between the plan's end and this check, or archived.
-async function hasStray({ db }: WithDatabase, workspaceId: number, isPaused: RawBuilder<boolean>): Promise<boolean> {
-  const { rows } = await sql`select ${strays(workspaceId, isPaused)} limit 1`.execute(db)
-  return rows.length > 0
-}
-
-// The subscriptions that are paused and should not be, or the other way round, and those whose line is.
 function strays(workspaceId: number, isPaused: RawBuilder<boolean>): RawBuilder<unknown> {
   return sql`
-    from capture_subscription s join capture_line l on l.id = s.line_id
+    select s.line_id from capture_subscription s join capture_line l on l.id = s.line_id
    where s.workspace_id = ${workspaceId}
      and (s.paused <> ${isPaused}
           or l.paused = exists (select 1 from capture_subscription o where o.line_id = l.id and not o.paused))`

@@ -3,10 +3,10 @@ import { sql } from 'kysely'
 import { noneAccepted } from '../companies/certificates.ts'
 import { getCompany, listCompanies } from '../companies/companies.ts'
 import { isShown } from '../companies/switches.ts'
-import { damagedProblem } from '../documents/arrival.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { lateMinutes, type ServiceCode, waitMinutesMax } from '../platform/service.ts'
+import { countUnreadable } from './unreadable.ts'
 
 // As many as fifteen digits can name. Of the positions that are lost, those of the time that the authority keeps anything.
 const gapsOfLine = sql<{ missing: number; passed: number; lost: number }>`(
@@ -18,18 +18,18 @@ const gapsOfLine = sql<{ missing: number; passed: number; lost: number }>`(
 /** The captures of companies as people may know them; `db` is inside the workspace. Tables of capture and workspaces are never joined. */
 export async function readCaptureStates(db: Context['db'], workspaceId: number, companyId?: number) {
   const lines = await readLines(db, workspaceId, await readPauses(db, workspaceId), companyId)
-  const received = await readReceived(db, workspaceId, lines)
-  const missing = await countMissing(db, received)
-  return lines.map(({ line_id, ...line }, index) => {
-    const { ownNsu, unread } = received[index]!
-    return {
-      ...line,
-      // While it is paused, as it was before: what others receive meanwhile is not shown.
-      ...(ownNsu !== null && { last_nsu: ownNsu, max_nsu: ownNsu }),
-      // Adds damaged positions still missing or lost: for the other ones a whole copy was fetched.
-      unread: unread + (missing.get(line_id) ?? 0),
-    }
-  })
+  const unreadable = await countUnreadable({ db }, workspaceId, companyId ?? null)
+  // While it is paused, as it was before: what others receive meanwhile is not shown.
+  const own = await readOwnPositions(
+    db,
+    workspaceId,
+    lines.filter(({ paused }) => paused),
+  )
+  return lines.map((line) => ({
+    ...line,
+    ...own.get(line),
+    unread: unreadable.find((one) => one.companyId === line.company_id && one.service === line.service)?.unread ?? 0,
+  }))
 }
 
 // A line that is up to date asks again within this time. One that a person woke may have stood still for longer.
@@ -62,7 +62,7 @@ async function readLines(db: Context['db'], workspaceId: number, { all, companie
     .selectFrom('capture_subscription as s')
     .innerJoin('capture_line as l', 'l.id', 's.line_id')
     .innerJoinLateral(gapsOfLine.as('g'), (join) => join.onTrue())
-    .select(['s.line_id', 's.company_id', 's.refused', 's.last_failure', 's.paused', 'g.missing', 'g.passed', 'g.lost'])
+    .select(['s.company_id', 's.refused', 's.last_failure', 's.paused', 'g.missing', 'g.passed', 'g.lost'])
     .select(['l.state', 'l.failures', 'l.next_at', 'l.wanted', 'l.last_nsu', 'l.max_nsu'])
     .select([
       sql<ServiceCode>`l.service`.as('service'),
@@ -83,48 +83,19 @@ async function readLines(db: Context['db'], workspaceId: number, { all, companie
   return (companyId === undefined ? query : query.where('s.company_id', '=', companyId)).execute()
 }
 
-interface ReceivedPositions {
-  lineId: number
-  /** The highest NSU that the company received; null: it is not paused. */
-  ownNsu: bigint | null
-  unread: number
-  /** The positions that arrived damaged. */
-  damaged: string[]
-}
-
-async function readReceived(
+// The highest NSU that each company received itself.
+async function readOwnPositions<Line extends { company_id: number; service: ServiceCode }>(
   db: Context['db'],
   workspaceId: number,
-  lines: readonly { line_id: number; company_id: number; service: ServiceCode; paused: boolean }[],
-): Promise<ReceivedPositions[]> {
-  const keys = [
-    lines.map((line) => line.line_id),
-    lines.map((line) => line.company_id),
-    lines.map((line) => line.service),
-    lines.map((line) => line.paused),
-  ]
-  const own = sql`r.workspace_id = ${workspaceId} and r.company_id = k.company_id and r.service = k.service`
-  const { rows } = await sql<ReceivedPositions>`
-    select k.line_id as "lineId",
-           case when k.paused then greatest(coalesce((select max(r.nsu) from receipt r where ${own}), 0), 0) end as "ownNsu",
-           (select count(*)::int from receipt r where ${own} and r.unread and r.problem is distinct from ${damagedProblem}) as unread,
-           array(select r.nsu from receipt r where ${own} and r.unread and r.problem = ${damagedProblem}) as damaged
-      from unnest(${keys[0]}::int[], ${keys[1]}::int[], ${keys[2]}::smallint[], ${keys[3]}::boolean[])
-           with ordinality k (line_id, company_id, service, paused, place)
+  lines: readonly Line[],
+) {
+  const [companies, services] = [lines.map((line) => line.company_id), lines.map((line) => line.service)]
+  const { rows } = await sql<{ nsu: bigint }>`
+    select greatest((select max(r.nsu) from receipt r
+                      where r.workspace_id = ${workspaceId} and r.company_id = k.company_id and r.service = k.service), 0) as nsu
+      from unnest(${companies}::int[], ${services}::smallint[]) with ordinality k (company_id, service, place)
      order by k.place`.execute(db)
-  return rows
-}
-
-// Counts, for each line, the damaged positions that are still missing or lost.
-async function countMissing(db: Context['db'], received: readonly ReceivedPositions[]): Promise<Map<number, number>> {
-  const damaged = received.flatMap(({ lineId, damaged }) => damaged.map((nsu) => ({ lineId, nsu })))
-  if (damaged.length === 0) return new Map()
-  const { rows } = await sql<{ lineId: number; n: number }>`
-    select d.line_id as "lineId", count(*)::int as n
-      from unnest(${damaged.map((one) => one.lineId)}::int[], ${damaged.map((one) => one.nsu)}::bigint[]) d (line_id, nsu)
-     where exists (select 1 from capture_gap g where g.line_id = d.line_id and d.nsu between g.from_nsu and g.to_nsu)
-     group by d.line_id`.execute(db)
-  return new Map(rows.map(({ lineId, n }) => [lineId, n]))
+  return new Map(lines.map((line, index) => [line, { last_nsu: rows[index]!.nsu, max_nsu: rows[index]!.nsu }]))
 }
 
 export async function listCapturedCompanies(ctx: WithDatabase, workspaceId: number, text: string | undefined) {

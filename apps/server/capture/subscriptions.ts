@@ -9,6 +9,10 @@ export async function lockLines({ db }: WithDatabase, chosen: RawBuilder<unknown
   return rows.map((row) => row.id)
 }
 
+/** A workspace whose certificate is not proved does not learn what others captured, unless none is proved. `s`: its subscription. */
+export const isTold = sql<boolean>`(s.proved_at is not null or not exists (
+  select from capture_subscription p where p.line_id = s.line_id and p.proved_at is not null))`
+
 /** Changes in a line when a workspace receives from it again: a query that was due during the pause is not overdue. */
 export const awake = {
   paused: false,

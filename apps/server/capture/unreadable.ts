@@ -2,10 +2,11 @@ import { sql } from 'kysely'
 import { damagedProblem } from '../documents/arrival.ts'
 import { receivedContent } from '../documents/received/column.ts'
 import type { WithDatabase } from '../platform/context.ts'
-import { type Service, serviceCodes } from '../platform/service.ts'
+import { type Service, type ServiceCode, serviceCodes } from '../platform/service.ts'
 
 export interface Unreadable {
   companyId: number
+  service: ServiceCode
   company: string
   cnpj: string
   nsu: bigint
@@ -33,38 +34,54 @@ export async function listUnreadable(
   workspaceId: number,
   { service, companyId, since }: Choice,
 ): Promise<{ total: number; files: Unreadable[] }> {
-  const code = serviceCodes[service]
   const { rows } = await sql<Unreadable & { n: number }>`
-    select c.id as "companyId", c.name as company, c.cnpj, r.nsu, r.schema, r.chave, r.problem, r.received_at as "receivedAt", count(*) over ()::int as n
+    select c.id as "companyId", r.service, c.name as company, c.cnpj, r.nsu, r.schema, r.chave, r.problem, r.received_at as "receivedAt", count(*) over ()::int as n
       from receipt r join company c on c.workspace_id = ${workspaceId} and c.id = r.company_id
-     where r.workspace_id = ${workspaceId} and r.service = ${code} and r.unread
+     where r.workspace_id = ${workspaceId} and r.service = ${serviceCodes[service]} and r.unread
        and (${companyId ?? null}::int is null or r.company_id = ${companyId ?? null}::int)
        and (${since ?? null}::timestamp is null or r.received_at at time zone 'America/Sao_Paulo' >= ${since ?? null}::timestamp)
      order by r.received_at desc, r.nsu desc limit ${lookedAtMax}`.execute(db)
   const damaged = rows.filter(({ problem }) => problem === damagedProblem)
-  const missing = await findMissing({ db }, workspaceId, code, damaged)
+  const missing = await findMissing({ db }, workspaceId, damaged)
   const left = rows.filter((row) => row.problem !== damagedProblem || missing.has(keyOf(row)))
   const total = (rows[0]?.n ?? 0) - rows.length + left.length
   return { total, files: left.slice(0, unreadableMax).reverse() }
 }
 
-const keyOf = ({ companyId, nsu }: Position) => `${companyId} ${nsu}`
+/** Counts the same files for each company and service that has any. Inside the workspace. */
+export async function countUnreadable({ db }: WithDatabase, workspaceId: number, companyId: number | null) {
+  const { rows } = await sql<{ companyId: number; service: ServiceCode; others: number; damaged: string[] }>`
+    select company_id as "companyId", service, count(*) filter (where problem is distinct from ${damagedProblem})::int as others,
+           coalesce(array_agg(nsu) filter (where problem = ${damagedProblem}), '{}') as damaged
+      from receipt
+     where workspace_id = ${workspaceId} and unread and (${companyId}::int is null or company_id = ${companyId}::int)
+     group by 1, 2`.execute(db)
+  const positions = rows.map(({ damaged, ...of }) => damaged.map((nsu) => ({ ...of, nsu: BigInt(nsu) })))
+  const missing = await findMissing({ db }, workspaceId, positions.flat())
+  return rows.map(({ companyId, service, others }, index) => {
+    const left = positions[index]!.filter((position) => missing.has(keyOf(position)))
+    return { companyId, service, unread: others + left.length }
+  })
+}
 
-type Position = Pick<Unreadable, 'companyId' | 'nsu'>
+type Position = Pick<Unreadable, 'companyId' | 'service' | 'nsu'>
 
-// The tables of the capture and those of the workspace are never joined.
+const keyOf = ({ companyId, service, nsu }: Position) => `${companyId} ${service} ${nsu}`
+
+// The positions that are still missing, or lost. The tables of the capture and those of the workspace are never joined.
 async function findMissing(
   { db }: WithDatabase,
   workspaceId: number,
-  code: number,
   damaged: readonly Position[],
 ): Promise<Set<string>> {
   if (damaged.length === 0) return new Set()
-  const [companies, positions] = [damaged.map(({ companyId }) => companyId), damaged.map(({ nsu }) => nsu)]
+  const companies = damaged.map(({ companyId }) => companyId)
+  const [codes, positions] = [damaged.map(({ service }) => service), damaged.map(({ nsu }) => nsu)]
   const { rows } = await sql<Position>`
-    select d.company as "companyId", d.nsu from unnest(${companies}::int[], ${positions}::bigint[]) d (company, nsu)
+    select d.company as "companyId", d.service, d.nsu
+      from unnest(${companies}::int[], ${codes}::smallint[], ${positions}::bigint[]) d (company, service, nsu)
      where exists (select from capture_subscription s join capture_line l on l.id = s.line_id join capture_gap g on g.line_id = l.id
-                    where s.workspace_id = ${workspaceId} and s.company_id = d.company and l.service = ${code}
+                    where s.workspace_id = ${workspaceId} and s.company_id = d.company and l.service = d.service
                       and d.nsu between g.from_nsu and g.to_nsu)`.execute(db)
   return new Set(rows.map(keyOf))
 }

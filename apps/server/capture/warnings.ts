@@ -12,6 +12,7 @@ import { type ServiceCode, serviceCodes } from '../platform/service.ts'
 import { addressOf, pausedServices } from '../sefaz/circuit.ts'
 import { noCertificate } from './decide.ts'
 import { distributionUrl } from './sources/call.ts'
+import { isTold } from './subscriptions.ts'
 
 // Hours of the authority. A line that stops needs a person, but others may be about to stop for the same reason: people get one letter about
 // all of them, and every line has its turn within an hour and a bit. After that, one that is still blocked was blocked again.
@@ -77,10 +78,6 @@ async function readTold({ db }: WithDatabase, workspaceId: number, kind: string)
       from notice where workspace_id = ${workspaceId} and key like ${`${kind}/%`} and at <= now()`.execute(db)
   return rows[0]!
 }
-
-// A workspace whose certificate is not proved does not learn what other workspaces captured, unless none is proved.
-const isTold = sql`(s.proved_at is not null or not exists (
-  select 1 from capture_subscription p where p.line_id = s.line_id and p.proved_at is not null))`
 
 /** Captures that are stuck or stopped just now, without ended certificates and outages, which are told elsewhere. Inside the workspace. */
 async function listStuck(ctx: WithConfig, workspaceId: number): Promise<StuckCapture[]> {
