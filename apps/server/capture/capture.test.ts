@@ -1,13 +1,21 @@
 import { gzipSync } from 'node:zlib'
 import { beforeEach, expect, test } from 'vitest'
 import { readWaiting } from '../documents/reading/waiting.ts'
-import { arrive, evento, nfeProc } from '../documents/testing.ts'
+import { arrive, nfeProc } from '../documents/testing.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { requestSync } from './capture.ts'
 import { noteCertificate } from './certificate.ts'
-import { catchUp, deliverPage, readArrivals } from './delivery.ts'
+import { copyToOthers, deliverPage, readArrivals } from './delivery.ts'
 import { claimLine, holdLine, releaseLine } from './lease.ts'
-import { newCompany as addCompany, changeAfterCode, retireLines, rhythm, told, useInstallation } from './testing.ts'
+import {
+  newCompany as addCompany,
+  changeAfterCode,
+  changeLines,
+  retireLines,
+  rhythm,
+  told,
+  useInstallation,
+} from './testing.ts'
 import { settle } from './turn.ts'
 
 const { ctx } = await useInstallation()
@@ -53,13 +61,6 @@ test('a new company has a line for each service, due at once', async () => {
   expect(lines.map((line) => line?.service).sort()).toEqual([0, 2, undefined])
 })
 
-test('processes that claim at the same time never hold the same line', async () => {
-  for (let index = 0; index < 3; index++) await newCompany()
-  const lines = (await Promise.all(Array.from({ length: 20 }, () => claimLine(ctx)))).filter((line) => line !== null)
-  // One CNPJ in three workspaces is still one conversation a service.
-  expect(lines.map((line) => `${line.service}`).sort()).toEqual(['0', '2'])
-})
-
 test('a released line is not due before its time, also after a request', async () => {
   const { workspaceId, companyId } = await newCompany()
   for (let line = await claimLine(ctx); line; line = await claimLine(ctx)) await releaseLine({ db }, line, nothingNew())
@@ -72,45 +73,13 @@ test('a released line is not due before its time, also after a request', async (
   expect(await claimLine(ctx)).toBeNull()
 })
 
-test('a workspace that joins later gets copies of what the first one has, and then the new pages', async () => {
-  const first = await newCompany()
-  const line = await claimNfe()
-  await turn(line, 1, 250)
-  await releaseLine({ db }, line, nothingNew())
-  const second = await newCompany()
-  const woken = await claimNfe()
-  expect(woken).toMatchObject({ id: line.id, turn: 'copies' })
-  await catchUp({ ...ctx, db }, woken)
-  expect(await countDocuments(second.workspaceId)).toBe(250)
-  await turn(woken, 251, 260)
-  await releaseLine({ db }, woken, nothingNew())
-  expect([await countDocuments(first.workspaceId), await countDocuments(second.workspaceId)]).toEqual([260, 260])
-})
-
-test('events that come before their document find it in every workspace', async () => {
-  const { workspaceId } = await newCompany()
-  const line = await claimNfe()
-  await inCapture(ctx, async (ctx) => {
-    await deliverPage(ctx, line, [arrive(1, evento(110111)), arrive(2, nfeProc())], {
-      before: 0n,
-      after: 2n,
-      more: false,
-    })
-  })
-  const status = await inWorkspace({ db }, workspaceId, ({ db }) =>
-    db.selectFrom('document').select('status').executeTakeFirst(),
-  )
-  expect(status).toEqual({ status: 3 })
-})
-
 test('a company without a proved certificate gets no page and no copy, and wakes no line', async () => {
   const owner = await newCompany()
   const line = await claimNfe()
   await turn(line, 1, 5)
   const stranger = await newCompany({ proved: false })
-  const moved = await turn(line, 6, 10)
-  await catchUp({ ...ctx, db }, moved)
-  await releaseLine({ db }, line, nothingNew())
+  await copyToOthers(ctx, await turn(line, 6, 10))
+  await changeLines(ctx, 'next_at = null')
   await expect(claimNfe()).rejects.toThrow('is due')
   expect([await countDocuments(owner.workspaceId), await countDocuments(stranger.workspaceId)]).toEqual([10, 0])
 })
@@ -129,7 +98,7 @@ test('a company whose certificate the authority has proved catches up with the o
     uf: 35,
   }
   await inCapture(ctx, (ctx) => noteCertificate(ctx, line, holder, { kind: 'proved' }))
-  await catchUp({ ...ctx, db }, moved)
+  await copyToOthers(ctx, moved)
   expect(await countDocuments(late.workspaceId)).toBe(5)
 })
 

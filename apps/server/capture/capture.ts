@@ -9,7 +9,7 @@ import { enterWorkspace, inCapture, inWorkspace, readWorkspace } from '../platfo
 import { AppError } from '../platform/errors.ts'
 import { fromNow } from '../platform/jobs/claim.ts'
 import type { Service, ServiceCode } from '../platform/service.ts'
-import { hasCertificates } from './certificate.ts'
+import { listRests } from './certificate.ts'
 import { noCertificate } from './decide.ts'
 import { noteWaitMs } from './gaps/notes.ts'
 import { awake, isTold, lockLines, setAutomatic } from './subscriptions.ts'
@@ -112,7 +112,7 @@ export async function stopWithoutCertificate(
        where id = any (${lineIds}::int[]) and not paused and (lease_until is null or lease_until < now())
        order by id`.execute(db)
     for (const line of lines) {
-      if (await hasCertificates({ db }, line)) continue
+      if ((await listRests({ db }, line)).length > 0) continue
       // The authority's pause is one of the CNPJ: a new certificate does not end it.
       await sql`
         update capture_line set state = 'stopped', message = ${noCertificate}, next_at = null, wanted = false, failures = 0

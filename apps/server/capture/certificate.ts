@@ -117,15 +117,11 @@ async function listCandidates({ db }: WithDatabase, line: Pick<CaptureLine, 'id'
   )
 }
 
-export async function hasCertificates(ctx: WithDatabase, line: Pick<CaptureLine, 'id' | 'cnpj'>): Promise<boolean> {
-  return (await listCandidates(ctx, line)).length > 0
-}
-
 /** For how many milliseconds each certificate of a line rests, besides `shown`; 0 or less: it may be used. `ctx.db` is a transaction of the capture. */
 export async function listRests(
   ctx: WithDatabase,
   line: Pick<CaptureLine, 'id' | 'cnpj'>,
-  shown: Choice | null,
+  shown: Choice | null = null,
 ): Promise<number[]> {
   const isShown = ({ workspaceId, certificateId }: Choice) =>
     workspaceId === shown?.workspaceId && certificateId === shown.certificateId

@@ -117,14 +117,9 @@ const beforeAll = -(2n ** 63n)
 // After this many other lines have their turn.
 const copyingsMax = 20
 
-/** Copies pages to workspaces that joined the line later, because the authority does not send them again. Returns whether more may follow. */
-export async function catchUp(ctx: DeliveryContext, line: CaptureLine, signal?: AbortSignal): Promise<boolean> {
-  for (let times = 0; times < copyingsMax && !signal?.aborted; times++) if (!(await copySome(ctx, line))) return false
-  return true
-}
-
-export async function copyToOthers(ctx: DeliveryContext, line: CaptureLine, signal: AbortSignal): Promise<void> {
-  await catchUp(ctx, line, signal)
+/** Copies pages to workspaces that joined the line later, because the authority does not send them again, and releases the line. */
+export async function copyToOthers(ctx: DeliveryContext, line: CaptureLine, signal?: AbortSignal): Promise<void> {
+  for (let times = 0; times < copyingsMax && !signal?.aborted; times++) if (!(await copySome(ctx, line))) break
   // To the end of the queue.
   await releaseLine(ctx, line, { catch_up_at: sql<Date>`now()` })
 }

@@ -71,11 +71,6 @@ export async function claimOne(ctx: WithConfig, id: number): Promise<CaptureLine
   return claim(ctx, () => [check], 1)
 }
 
-/** How long a line is held without a sign of life: longer than the slowest response may take. */
-export function leaseMsOf({ sefaz }: Context['config']): number {
-  return 2.5 * sefaz.answerMs
-}
-
 // `lanesFor` says which lanes are tried, in which order, by what is held.
 async function claim(
   { db, config }: WithConfig,
@@ -83,7 +78,8 @@ async function claim(
   extraPlaces = 0,
 ): Promise<CaptureLine | null> {
   const leaseBy = crypto.randomUUID()
-  const leaseMs = leaseMsOf(config)
+  // Longer than the slowest response may take.
+  const leaseMs = 2.5 * config.sefaz.answerMs
   return inCapture({ db }, async ({ db }) => {
     // One claim at a time in all processes: two would see the same free place.
     await holdLock({ db }, 'lineClaims')

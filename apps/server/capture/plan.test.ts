@@ -5,7 +5,7 @@ import { inCapture, inWorkspace } from '../platform/database.ts'
 import { insertAccount } from '../platform/testing.ts'
 import { requestSync, resume } from './capture.ts'
 import { findCertificate } from './certificate.ts'
-import { catchUp, deliverPage } from './delivery.ts'
+import { copyToOthers, deliverPage } from './delivery.ts'
 import { type CaptureLine, claimLine, holdLine, releaseLine } from './lease.ts'
 import { followPlan, grantPlan, withdrawPlan } from './plan.ts'
 import * as testing from './testing.ts'
@@ -61,8 +61,7 @@ const copyAll = async () => {
   await change("next_at = now() + interval '1 hour'")
   const line = (await claimLine(ctx))!
   expect(line.turn).toBe('copies')
-  await catchUp(ctx, line)
-  await releaseLine(ctx, line)
+  await copyToOthers(ctx, line)
 }
 
 describe('a CNPJ of one workspace only', () => {

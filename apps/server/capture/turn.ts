@@ -155,7 +155,7 @@ async function releaseWithoutCertificate(ctx: CaptureContext, { line, question }
   await inCapture(ctx, async (ctx) => {
     // Locks the line first, so that a certificate uploaded meanwhile is in the list below.
     const now = await lockHeldLine(ctx, line)
-    const rests = await listRests(ctx, line, null)
+    const rests = await listRests(ctx, line)
     await releaseLine(ctx, line, columnsOf(decideWithoutCertificate(now, rests, sefaz)))
   })
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Context } from '../../platform/context.ts'
 import { inCapture } from '../../platform/database.ts'
 import { copyUntilComplete, listSubscribers } from '../delivery.ts'
-import { type CaptureLine, claimOne, holdLine, releaseLine } from '../lease.ts'
+import { type CaptureLine, claimOne, lockHeldLine, releaseLine } from '../lease.ts'
 import { setAutomatic } from '../subscriptions.ts'
 
 type LeaveContext = Pick<Context, 'db' | 'log' | 'config'>
@@ -41,22 +41,20 @@ async function leave(
       .filter((one) => one.workspaceId !== workspaceId && one.proved)
       .sort((a, b) => Number(b.deliveredNsu - a.deliveredNsu) || Number(a.paused) - Number(b.paused))
     if (heir && heir.deliveredNsu < line.lastNsu) await copyUntilComplete(ctx, line, heir.workspaceId, signal)
-    const hasHeir = heir !== undefined
     return await inCapture(ctx, async (ctx) => {
       const { db } = ctx
-      await holdLine(ctx, line, {})
+      const { allowedInMs } = await lockHeldLine(ctx, line)
       const others = (await listSubscribers(ctx, line)).filter((one) => one.workspaceId !== workspaceId)
       const proved = others.filter((one) => one.proved)
-      // Somebody was proved, or left, meanwhile.
-      if (proved.length > 0 !== hasHeir || (hasHeir && !proved.some((one) => one.deliveredNsu === line.lastNsu)))
-        return false
+      // Somebody was proved meanwhile, or the copying was aborted.
+      if (proved.length > 0 && !proved.some((one) => one.deliveredNsu === line.lastNsu)) return false
       // A new line of the CNPJ would begin without the pause.
-      if (others.length === 0 && (await isResting(ctx, line))) return false
+      if (others.length === 0 && allowedInMs > 0) return false
       const ofWorkspace = sql`where line_id = ${line.id} and workspace_id = ${workspaceId}`
       await sql`delete from capture_subscription ${ofWorkspace}`.execute(db)
       await sql`delete from capture_refusal ${ofWorkspace}`.execute(db)
       if (others.length > 0) {
-        if (!hasHeir) await beginAnew(ctx, line)
+        if (proved.length === 0) await beginAnew(ctx, line)
         const paused = others.every((one) => one.paused)
         await sql`update capture_line set paused = ${paused} where id = ${line.id}`.execute(db)
         await setAutomatic(ctx, line.id)
@@ -69,11 +67,6 @@ async function leave(
   } finally {
     if (!isGone) await releaseLine(ctx, line)
   }
-}
-
-async function isResting({ db }: LeaveContext, line: CaptureLine): Promise<boolean> {
-  const { rows } = await sql`select from capture_line where id = ${line.id} and allowed_at > now()`.execute(db)
-  return rows.length > 0
 }
 
 // The others have proved nothing, so they get nothing of before: the line asks again for what the authority still has.
