@@ -158,33 +158,25 @@ function toCapture(
   const isLate = isWanted && !line.leased && !outage && line.state !== 'stopped'
   const lateSince = isLate ? line.late_since : null
   const byHand = automatic ? [] : [notAutomatic]
-  const servico = serviceOf(line.service)
-  const positions = {
-    ultimoNsu: nsuText(line.last_nsu),
-    maxNsu: nsuText(line.max_nsu),
+  const told = {
+    servico: serviceOf(line.service),
+    proximaConsulta: null,
+    // A workspace whose certificate is not proved does not learn what other workspaces captured for the same CNPJ, nor when.
+    ultimoNsu: nsuText(line.proved ? line.last_nsu : 0n),
+    maxNsu: nsuText(line.proved ? line.max_nsu : 0n),
     ultimaResposta: lastResponse(line),
+    causaComum: null,
+    providencia: null,
   }
-  const cause = { causaComum: null, providencia: null }
-  if (archived_at || line.paused) {
-    const estado = 'parada'
-    const mensagem = archived_at ? archivedSentence(archived_at) : pausedBecause
-    const told = { ...cause, providencia: archived_at ? null : ('plano' as const), proximaConsulta: null, ...positions }
-    return { servico, estado, mensagem, ...told }
-  }
-  // A workspace whose certificate is not proved does not learn what other workspaces captured for the same CNPJ, nor when.
-  const nothing = { proximaConsulta: null, ultimoNsu: nsuText(0n), maxNsu: nsuText(0n), ultimaResposta: null }
-  if (standstill !== null && line.state !== 'stopped') {
-    const known = line.proved ? { ...positions, proximaConsulta: null } : nothing
-    return { servico, estado: 'falha', mensagem: standstill, ...cause, causaComum: standstill, ...known }
-  }
-  if (valid_to === null && line.state === 'stopped' && !line.leased) {
-    const mensagem = withoutCertificate
-    const known = line.proved ? { ...positions, proximaConsulta: null } : nothing
-    return { servico, estado: 'parada', mensagem, ...cause, providencia: 'certificado', ...known }
-  }
+  if (archived_at) return { ...told, estado: 'parada', mensagem: archivedSentence(archived_at) }
+  if (line.paused) return { ...told, estado: 'parada', mensagem: pausedBecause, providencia: 'plano' }
+  if (standstill !== null && line.state !== 'stopped')
+    return { ...told, estado: 'falha', mensagem: standstill, causaComum: standstill }
+  if (valid_to === null && line.state === 'stopped' && !line.leased)
+    return { ...told, estado: 'parada', mensagem: withoutCertificate, providencia: 'certificado' }
   if (!line.proved) {
     const { sentences, ...state } = unprovedState(line, outage, lateSince)
-    return { servico, ...nothing, ...cause, ...state, mensagem: [...sentences, ...byHand].join(' ') }
+    return { ...told, ...state, mensagem: [...sentences, ...byHand].join(' ') }
   }
   // Nothing is in order while documents are known to be missing.
   const isFailing = lateSince !== null || (line.state === 'waiting' && (outage !== null || line.missing > 0))
@@ -193,7 +185,7 @@ function toCapture(
   const hasEnded = valid_to !== null && valid_to.getTime() <= Date.now()
   const isOfCertificate = line.refused !== null || line.message === noneAccepted || (hasEnded && !isRunning)
   return {
-    servico,
+    ...told,
     estado: line.leased ? 'capturando' : isFailing ? 'falha' : states[line.state],
     mensagem: [
       messageOf(line, outage, lateSince),
@@ -202,7 +194,6 @@ function toCapture(
       ...byHand,
     ].join(' '),
     proximaConsulta: isWanted && line.next_at ? line.next_at.toISOString() : null,
-    ...positions,
     causaComum: isOutageAlone ? outageSentence(outage) : null,
     providencia: isOfCertificate ? 'certificado' : null,
   }
