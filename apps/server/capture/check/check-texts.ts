@@ -12,12 +12,6 @@ export interface Finding {
   certificate?: X509Certificate
 }
 
-/** Why no query left; `{at}` stands for `when`. */
-export function notAsked(title: string, lines: string[], when?: Date): Finding {
-  const text = (line: string) => (when ? line.replace('{at}', formatBrasiliaMoment(when)) : line)
-  return { ok: false, lines: [title, ...lines.map(text)] }
-}
-
 export function notOf(holder: string, wanted: string): Finding {
   return {
     ok: false,

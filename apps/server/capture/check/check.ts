@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
+import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { cnpjBase, formatCnpj } from '@vigia/dfe/cnpj'
 import { families } from '@vigia/dfe/families/all'
 import { ufBySigla } from '@vigia/dfe/uf'
@@ -18,7 +19,7 @@ import type { Answer } from '../source.ts'
 import { distributionUrl } from '../sources/call.ts'
 import { sources } from '../sources.ts'
 import { ask, type CaptureContext, settle, settleInterrupted } from '../turn.ts'
-import { describeAnswer, describeCertificate, describeFailure, type Finding, notAsked, notOf } from './check-texts.ts'
+import { describeAnswer, describeCertificate, describeFailure, type Finding, notOf } from './check-texts.ts'
 
 export interface CheckReport {
   ok: boolean
@@ -112,15 +113,16 @@ async function findLines(ctx: CaptureContext, cnpj: string): Promise<Map<Service
 async function checkService(ctx: CaptureContext, subject: CheckSubject, service: Service): Promise<Finding> {
   const id = subject.known.get(service)
   if (id === undefined) {
-    if (!subject.given) return { ok: false, lines: ['Não há captura deste serviço para este CNPJ.'] }
+    if (!subject.given) return failure('Não há captura deste serviço para este CNPJ.')
     return checkUnknown(ctx, subject.cnpj, service, subject.given)
   }
   const line = await claimPatiently(ctx, id)
   if (!line) {
-    return notAsked('Não perguntamos agora.', [
+    return failure(
+      'Não perguntamos agora.',
       'A captura está no meio de uma consulta deste CNPJ, ou uma consulta dela ficou sem resposta.',
       'Tente de novo em alguns minutos.',
-    ])
+    )
   }
   return checkLine(ctx, line, subject)
 }
@@ -170,14 +172,16 @@ async function checkLine(ctx: CaptureContext, line: CaptureLine, subject: CheckS
 async function explainNoCertificate({ db }: Pick<CaptureContext, 'db'>, line: CaptureLine): Promise<Finding> {
   const { rows } = await sql<{ paused: boolean }>`select paused from capture_line where id = ${line.id}`.execute(db)
   return rows[0]!.paused
-    ? notAsked('Não há certificado digital que possa ser usado para este CNPJ.', [
+    ? failure(
+        'Não há certificado digital que possa ser usado para este CNPJ.',
         'O período de teste ou o plano de quem o cadastrou terminou, e o certificado dele não é usado. Nada foi enviado.',
         'Ative um plano: npm run admin -- plano ativar.',
-      ])
-    : notAsked('Não há certificado digital válido para este CNPJ.', [
+      )
+    : failure(
+        'Não há certificado digital válido para este CNPJ.',
         'O que havia venceu ou foi recusado pela SEFAZ há menos de um dia. Nada foi enviado.',
         'Envie um certificado novo na página da empresa.',
-      ])
+      )
 }
 
 // `ctx.db` is a transaction of the capture.
@@ -188,21 +192,18 @@ async function refuseToAsk(ctx: Pick<CaptureContext, 'db' | 'config'>, line: Cap
   const { state, allowed_at, message, allowed } = rows[0]!
   // A query during a block starts a new hour of it, and a lost response may have been a block.
   if (state !== 'waiting' && !allowed) {
-    return notAsked(
+    return failure(
       'Não perguntamos agora: uma consulta poderia causar ou aumentar um bloqueio.',
-      [`Situação: ${message}`, 'Tente de novo depois de {at}.'],
-      allowed_at,
+      `Situação: ${message}`,
+      `Tente de novo depois de ${formatBrasiliaMoment(allowed_at)}.`,
     )
   }
   const waitMs = await quotaWait(ctx, line)
   if (waitMs === 0) return null
-  return notAsked(
+  return failure(
     'Não perguntamos agora: as consultas avulsas desta hora podem já ter sido usadas.',
-    [
-      'A SEFAZ permite vinte por hora a cada CNPJ: foram gastas com documentos que faltam ou, depois de uma restauração ou de um acerto do relógio, não se sabe quantas foram.',
-      'Tente de novo depois de {at}.',
-    ],
-    new Date(Date.now() + waitMs),
+    'A SEFAZ permite vinte por hora a cada CNPJ: foram gastas com documentos que faltam ou, depois de uma restauração ou de um acerto do relógio, não se sabe quantas foram.',
+    `Tente de novo depois de ${formatBrasiliaMoment(new Date(Date.now() + waitMs))}.`,
   )
 }
 
