@@ -2,13 +2,12 @@ import { sql } from 'kysely'
 import { beforeEach, expect, test } from 'vitest'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
-import { testCaller, testSession } from '../platform/testing.ts'
 import { noCertificate } from './decide.ts'
 import { claimLine } from './lease.ts'
 import { followPlan } from './plan.ts'
 import {
   addCertificate,
-  captureRoutes,
+  call,
   changeLines,
   linesOf,
   newCompany,
@@ -27,14 +26,7 @@ type Company = Awaited<ReturnType<typeof newCompany>>
 const inside = <T>({ workspaceId }: Company, work: (db: Context['db']) => Promise<T>) =>
   inWorkspace(ctx, workspaceId, ({ db }) => work(db))
 
-async function call<T>(path: string, company: Company, change = {}): Promise<T> {
-  const found = captureRoutes.find(({ route }) => route.path.endsWith(path))!
-  const { public_id: id } = await inside(company, (db) =>
-    db.selectFrom('company').select('public_id').where('id', '=', company.companyId).executeTakeFirstOrThrow(),
-  )
-  const input = { params: undefined, query: { id, idEmpresa: id }, body: undefined, form: undefined }
-  return (await found.run(ctx, input, { ...testSession(company.workspaceId), ...change }, testCaller)) as T
-}
+const ask = <T>(path: string, company: Company, session = {}) => call<T>(ctx, path, company, { session })
 
 interface Told {
   data: { ativa: boolean; captura: { estado: string; mensagem: string; proximaConsulta: string | null }[] }
@@ -51,18 +43,18 @@ async function capturable(): Promise<Company> {
 
 test('nothing is asked for it, and its people are told why; back in use it goes on', async () => {
   const company = await capturable()
-  await call('arquivar', company)
+  await ask('arquivar', company)
   expect(await linesOf(ctx)).toMatchObject([{ paused: true }, { paused: true }])
   expect(await claimLine(ctx, [])).toBeNull()
-  const { data } = await call<Told>('obter-empresa', company)
+  const { data } = await ask<Told>('obter-empresa', company)
   expect(data).toMatchObject({ ativa: false, captura: [{ estado: 'parada', proximaConsulta: null }, {}] })
   expect(data.captura[0]!.mensagem).toMatch(/^Esta empresa está arquivada desde .* reative-a para a captura continuar/)
-  await expect(call('sincronizar', company)).rejects.toMatchObject({ code: 'conflict' })
+  await expect(ask('sincronizar', company)).rejects.toMatchObject({ code: 'conflict' })
 
-  await call('reativar', company)
+  await ask('reativar', company)
   expect(await linesOf(ctx)).toMatchObject([{ paused: false }, { paused: false }])
   expect(await claimLine(ctx, [])).not.toBeNull()
-  expect((await call<Told>('obter-empresa', company)).data.ativa).toBe(true)
+  expect((await ask<Told>('obter-empresa', company)).data.ativa).toBe(true)
   expect((await entries(company)).map(({ description }) => description.split(':')[0])).toEqual([
     'Arquivou a empresa EMPRESA (44.555.666/0001-81)',
     'Reativou a empresa EMPRESA (44.555.666/0001-81)',
@@ -71,11 +63,11 @@ test('nothing is asked for it, and its people are told why; back in use it goes 
 
 test('another workspace with the same CNPJ is captured on, and the review of plans changes nothing', async () => {
   const [one, other] = [await capturable(), await capturable()]
-  await call('arquivar', one)
+  await ask('arquivar', one)
   for (const { workspaceId } of [one, other]) await followPlan(ctx, workspaceId)
   expect(await linesOf(ctx)).toMatchObject([{ paused: false }, { paused: false }])
-  expect((await call<Told>('obter-empresa', other)).data.captura[0]!.estado).not.toBe('parada')
-  expect((await call<Told>('obter-empresa', one)).data.captura[0]!.estado).toBe('parada')
+  expect((await ask<Told>('obter-empresa', other)).data.captura[0]!.estado).not.toBe('parada')
+  expect((await ask<Told>('obter-empresa', one)).data.captura[0]!.estado).toBe('parada')
 })
 
 test('other companies of the workspace are left as they are', async () => {
@@ -84,15 +76,15 @@ test('other companies of the workspace are left as they are', async () => {
   await newCompany(ctx, { cnpj: other, workspaceId: archived.workspaceId })
   await changeLines(ctx, `state = 'stopped', message = '${noCertificate}', next_at = null`, other)
   const before = await linesOf(ctx, other)
-  await call('arquivar', archived)
-  await call('reativar', archived)
+  await ask('arquivar', archived)
+  await ask('reativar', archived)
   expect(await linesOf(ctx, other)).toEqual(before)
 })
 
 test('it learns nothing of what others receive meanwhile, and automatic Ciência is off when it comes back', async () => {
   const company = await capturable()
   await inside(company, (db) => db.updateTable('company').set({ acknowledges_since: new Date() }).execute())
-  await call('arquivar', company)
+  await ask('arquivar', company)
   const line = (await linesOf(ctx))[0]!
   await inCapture(ctx, ({ db }) =>
     sql`insert into capture_call (line_id, query, answer, nsu_before, nsu_after, c_stat, at)
@@ -101,9 +93,9 @@ test('it learns nothing of what others receive meanwhile, and automatic Ciência
   interface Completeness {
     data: { meses: { consultas: number }[] }[]
   }
-  const { data } = await call<Completeness>('completude', company)
+  const { data } = await ask<Completeness>('completude', company)
   expect(data.flatMap(({ meses }) => meses.map(({ consultas }) => consultas)).filter((n) => n > 0)).toEqual([])
-  await call('reativar', company)
+  await ask('reativar', company)
   const { switches } = await inside(company, (db) =>
     db.selectFrom('company').select('acknowledges_since as switches').executeTakeFirstOrThrow(),
   )
@@ -112,24 +104,24 @@ test('it learns nothing of what others receive meanwhile, and automatic Ciência
 
 test('asked for twice it happens once, and the shared account does not do it', async () => {
   const company = await capturable()
-  await call('arquivar', company)
-  await call('arquivar', company)
+  await ask('arquivar', company)
+  await ask('arquivar', company)
   expect(await entries(company)).toHaveLength(1)
-  await expect(call('reativar', company, { shared: true })).rejects.toMatchObject({ code: 'conflict' })
+  await expect(ask('reativar', company, { shared: true })).rejects.toMatchObject({ code: 'conflict' })
 })
 
 test('it makes room in the plan, and comes back only where there is some', async () => {
   const company = await capturable()
   await inside(company, (db) => sql`update workspace set plan = 1`.execute(db))
-  await call('arquivar', company)
+  await ask('arquivar', company)
   // The plan Básico has room for one.
   await inside(company, (db) =>
     sql`insert into company (workspace_id, cnpj, name, search, uf)
         values (${company.workspaceId}, '11222333000181', 'OUTRA', 'outra', 35)`.execute(db),
   )
-  await expect(call('reativar', company)).rejects.toMatchObject({
+  await expect(ask('reativar', company)).rejects.toMatchObject({
     code: 'plan-limit',
     message: expect.stringContaining('arquive uma que não usa'),
   })
-  expect((await call<Told>('obter-empresa', company)).data.ativa).toBe(false)
+  expect((await ask<Told>('obter-empresa', company)).data.ativa).toBe(false)
 })

@@ -89,13 +89,6 @@ const letters = async (workspaceId: number) =>
   Promise.all((await mails(workspaceId)).map((mail) => certificateMails[mail.kind]!(ctx, mail)))
 const subjects = async (workspaceId: number) => (await letters(workspaceId)).map((letter) => letter?.subject ?? null)
 
-test('nobody is told of a certificate that is far from its end', async () => {
-  const office = await newMember()
-  await companyWithCertificate(office, matriz, 31)
-  await review(office)
-  expect(await mails(office)).toEqual([])
-})
-
 test('nobody is told of a certificate that nothing has proved: who made it up has invented the name too', async () => {
   const office = await newMember()
   const { id } = await insertCompany(ctx.db, office, { cnpj: matriz, name: 'GANHE UM PRÊMIO EM GOLPE.EXAMPLE' })
@@ -115,19 +108,6 @@ test('no letter goes to an e-mail that nobody confirmed, where letters leave', a
   await inWorkspace(ctx, office, ({ db }) => sql`update account set email_proved_at = now()`.execute(db))
   await warnOfCertificates(mailing, office)
   expect(await mails(office)).toHaveLength(1)
-})
-
-test('each step is told once, as time passes', async () => {
-  const office = await newMember()
-  await companyWithCertificate(office, matriz, 40, 'PADARIA SOL LTDA')
-  const counts: number[] = []
-  for (const days of [30.5, 29.9, 20, 14.9, 10, 6.9, 3, 0.9, 0.1, -0.1, -20]) {
-    await moveTo(office, days)
-    await review(office)
-    await review(office)
-    counts.push((await mails(office)).length)
-  }
-  expect(counts).toEqual([0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5])
 })
 
 test('open pages are told of it with the letter, once', async () => {

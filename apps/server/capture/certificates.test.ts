@@ -12,6 +12,7 @@ import { requestSync, resume } from './capture.ts'
 import { findCertificate } from './certificate.ts'
 import { noCertificate } from './decide.ts'
 import { type CaptureLine, claimLine } from './lease.ts'
+import * as testing from './testing.ts'
 import { addCertificate, newCompany, openInstallation, ours, retireLines, type TestContext } from './testing.ts'
 import { runTurn } from './turn.ts'
 
@@ -102,15 +103,7 @@ async function again(line: CaptureLine): Promise<CaptureLine> {
 
 const run = (line: CaptureLine, signal = stop) => runTurn(ctx, line, signal)
 
-const rowOf = (line: CaptureLine) =>
-  inCapture(ctx, ({ db }) =>
-    db
-      .selectFrom('capture_line')
-      .selectAll()
-      .select(sql<number>`(extract(epoch from next_at - now()) / 60)::float8`.as('nextIn'))
-      .where('id', '=', line.id)
-      .executeTakeFirstOrThrow(),
-  )
+const rowOf = (line: CaptureLine) => testing.rowOf(ctx, line)
 
 const subscriptionOf = (line: CaptureLine, { workspaceId }: Company) =>
   inCapture(ctx, ({ db }) =>

@@ -1,6 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { execute } from '../../../tests/support/database.ts'
 import { rebuildProjection } from '../documents/rebuild.ts'
 import { nfeProc, resNFe } from '../documents/testing.ts'
@@ -15,23 +14,17 @@ import { readCompleteness } from './completeness.ts'
 import { findPosition } from './gaps/positions.ts'
 import { type CaptureLine, claimLine, holdLine, lockHeldLine, releaseLine } from './lease.ts'
 import type { Question } from './source.ts'
-import { linesOf, newCompany, openInstallation, retireLines, rhythm, send, type TestContext, told } from './testing.ts'
+import { gapsOf, holdAgain, newCompany, retireLines, rhythm, rowOf, send, told, useInstallation } from './testing.ts'
 import { settle } from './turn.ts'
 import { listStopped } from './wake.ts'
 
 // An authority that contradicts itself: nothing is lost by it.
 
-let installation: Awaited<ReturnType<typeof openInstallation>>
-let ctx: TestContext
+const { url, ctx } = await useInstallation()
 let workspaceId: number
 let companyId: number
 let line: CaptureLine
 
-beforeAll(async () => {
-  installation = await openInstallation()
-  ctx = installation.openProcess()
-})
-afterAll(() => installation?.[Symbol.asyncDispose]())
 beforeEach(async () => {
   await retireLines(ctx)
   ;({ workspaceId, companyId } = await newCompany(ctx))
@@ -75,20 +68,10 @@ async function single(...given: Given): Promise<bigint | null> {
 }
 // The answer that ends a turn releases the line.
 async function takeAgain(): Promise<void> {
-  const lease = sql`update capture_line set lease_by = ${line.leaseBy}, lease_until = now() + interval '1 hour' where id = ${line.id}`
-  await inCapture(ctx, ({ db }) => lease.execute(db))
+  await holdAgain(ctx, line)
   line = await reread()
 }
-const gaps = () =>
-  inCapture(ctx, async ({ db }) => {
-    const rows = await db
-      .selectFrom('capture_gap')
-      .selectAll()
-      .where('line_id', '=', line.id)
-      .orderBy('from_nsu')
-      .execute()
-    return rows.map((row) => `${row.passed ? 'passed ' : ''}${row.lost ? 'lost ' : ''}${row.from_nsu}-${row.to_nsu}`)
-  })
+const gaps = () => gapsOf(ctx, line)
 const gapsTold = () =>
   inCapture(ctx, async (ctx) => {
     const months = await readCompleteness(ctx, line.id)
@@ -96,7 +79,7 @@ const gapsTold = () =>
       month.gaps.map(({ from, to, fetched, lost, empty, missing }) => ({ from, to, fetched, lost, empty, missing })),
     )
   })
-const row = async () => (await linesOf(ctx)).find(({ id }) => id === line.id)!
+const row = () => rowOf(ctx, line)
 const receipts = () =>
   inWorkspace(ctx, workspaceId, ({ db }) =>
     db
@@ -252,17 +235,17 @@ describe('after a restore', () => {
     await page(138, 50, notes(1, 50))
     const wait = () => inCapture(ctx, (ctx) => quotaWait(ctx, line))
     expect(await wait()).toBe(0)
-    await prepareInstallation(installation.url, 'simulado')
-    await execute(installation.url, 'update installation set restored_at = now()')
+    await prepareInstallation(url, 'simulado')
+    await execute(url, 'update installation set restored_at = now()')
     expect((await wait()) / rhythm.hourMs).toBeCloseTo(1, 1)
-    await execute(installation.url, "update installation set restored_at = now() - interval '1 hour'")
+    await execute(url, "update installation set restored_at = now() - interval '1 hour'")
     expect(await wait()).toBe(0)
   })
 
   test('the first block is not only put down to another system', async () => {
     await page(138, 5, notes(1, 5))
-    await prepareInstallation(installation.url, 'simulado')
-    await execute(installation.url, 'update installation set restored_at = now()')
+    await prepareInstallation(url, 'simulado')
+    await execute(url, 'update installation set restored_at = now()')
     await page(656, 9)
     expect((await row()).message).toMatch(/: o sistema voltou de uma cópia de segurança, ou outro .* posições 6 a 9/)
     await page(656, 12)
@@ -281,7 +264,7 @@ describe('after a restore', () => {
     const ahead = line
     // As a standby that lacks the last page knows it, lease and all.
     await execute(
-      installation.url,
+      url,
       `update capture_line set last_nsu = 5, max_nsu = 5 where id = ${line.id};
        update capture_subscription set delivered_nsu = 5 where line_id = ${line.id};
        delete from receipt where workspace_id = ${workspaceId} and nsu > 5`,

@@ -5,13 +5,12 @@ import { takeCertificate } from '../companies/certificates.ts'
 import { withoutCertificate } from '../companies/companies.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
-import { testCaller, testSession } from '../platform/testing.ts'
 import * as captures from './capture.ts'
 import { findCertificate } from './certificate.ts'
 import { claimLine } from './lease.ts'
 import {
   addCertificate,
-  captureRoutes,
+  call,
   changeLines,
   linesOf,
   newCompany,
@@ -31,30 +30,11 @@ beforeEach(() => retireLines(ctx))
 
 type Company = Awaited<ReturnType<typeof newCompany>>
 
-const run = async <T>(path: string, query: object, workspaceId: number, change = {}): Promise<T> => {
-  const found = captureRoutes.find(({ route }) => route.path.endsWith(path))!
-  const session = { ...testSession(workspaceId), ...change }
-  return (await found.run(
-    ctx,
-    { params: undefined, query, body: undefined, form: undefined },
-    session,
-    testCaller,
-  )) as T
-}
-
 const inside = <T>({ workspaceId }: Company, work: (db: Context['db']) => Promise<T>) =>
   inWorkspace(ctx, workspaceId, ({ db }) => work(db))
 
-const publicId = async (company: Company) =>
-  (
-    await inside(company, (db) =>
-      db.selectFrom('company').select('public_id').where('id', '=', company.companyId).executeTakeFirstOrThrow(),
-    )
-  ).public_id
-
-const remove = async (company: Company, change = {}) =>
-  (await run<{ message: string }>('remover-certificado', { id: await publicId(company) }, company.workspaceId, change))
-    .message
+const remove = async (company: Company, session = {}) =>
+  (await call<{ message: string }>(ctx, 'remover-certificado', company, { session })).message
 
 const give = (company: Company, { holder = ours, key = 'a', validTo = valid } = {}) =>
   addCertificate(ctx, company, { holder, key, validTo })
@@ -76,14 +56,8 @@ interface Told {
   estado: string
   mensagem: string
 }
-const told = async (company: Company) => {
-  const { data } = await run<{ data: { captura: Told[]; certificado: object | null } }>(
-    'obter-empresa',
-    { id: await publicId(company) },
-    company.workspaceId,
-  )
-  return data
-}
+const told = async (company: Company) =>
+  (await call<{ data: { captura: Told[]; certificado: object | null } }>(ctx, 'obter-empresa', company)).data
 
 const alone =
   /^Certificado removido e chave privada apagada\. Sem outro certificado válido da mesma raiz de CNPJ, nada mais/
@@ -171,7 +145,7 @@ describe('the captures', () => {
         { estado: 'parada', mensagem: withoutCertificate },
       ],
     })
-    const response = await run('sincronizar', { idEmpresa: await publicId(company) }, company.workspaceId)
+    const response = await call(ctx, 'sincronizar', company)
     expect(response).toEqual({ data: { proximaConsulta: null }, message: withoutCertificate })
   })
 

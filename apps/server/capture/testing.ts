@@ -8,12 +8,13 @@ import { readConfig } from '../config.ts'
 import { createPrinter } from '../documents/print/printer.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
+import type { Session } from '../platform/http/session.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
 import { nsuText } from '../platform/service.ts'
 import { testSigner } from '../platform/signer/testing.ts'
 import { createStorage } from '../platform/storage.ts'
-import { insertAccount, insertCompany, newWorkspace } from '../platform/testing.ts'
+import { insertAccount, insertCompany, newWorkspace, testCaller, testSession } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import * as captures from './capture.ts'
 import { companyChangeRoutes } from './company-change-routes.ts'
@@ -64,12 +65,12 @@ export async function openInstallation() {
   }
 }
 
-/** A process on an installation of its own, with what routes ask for, until the last test has ended. */
-export async function useInstallation(): Promise<{ url: string; ctx: Context }> {
-  const installation = await openInstallation()
+/** A process on an installation of its own, with what routes ask for, until the last test has ended; others beside it on request. */
+export async function useInstallation() {
+  const { url, openProcess, ...installation } = await openInstallation()
   afterAll(() => installation[Symbol.asyncDispose]())
-  const ctx = { ...installation.openProcess(), ids: createPublicIds(Buffer.alloc(16, 1)), printer: createPrinter() }
-  return { url: installation.url, ctx }
+  const ctx: Context = { ...openProcess(), ids: createPublicIds(Buffer.alloc(16, 1)), printer: createPrinter() }
+  return { url, ctx, openProcess }
 }
 
 interface Response {
@@ -180,6 +181,39 @@ export function linesOf(ctx: TestContext, cnpj = ours) {
   )
 }
 
+/** A capture line, and in how many minutes it may be asked for again. */
+export function rowOf(ctx: TestContext, line: Pick<CaptureLine, 'id'>) {
+  return inCapture(ctx, ({ db }) =>
+    db
+      .selectFrom('capture_line')
+      .selectAll()
+      .select([
+        sql<number>`(extract(epoch from next_at - now()) / 60)::float8`.as('nextIn'),
+        sql<number>`(extract(epoch from allowed_at - now()) / 60)::float8`.as('allowedIn'),
+        sql<number>`(extract(epoch from gap_at - now()) / 60)::float8`.as('gapIn'),
+      ])
+      .where('id', '=', line.id)
+      .executeTakeFirstOrThrow(),
+  )
+}
+
+/** Holds a line anew that the end of a turn released. */
+export async function holdAgain(ctx: TestContext, { id, leaseBy }: CaptureLine): Promise<void> {
+  await inCapture(ctx, ({ db }) =>
+    sql`update capture_line set lease_by = ${leaseBy}, lease_until = now() + interval '1 hour' where id = ${id}`.execute(
+      db,
+    ),
+  )
+}
+
+/** The positions of a line that are missing or lost. */
+export async function gapsOf(ctx: TestContext, { id }: CaptureLine): Promise<string[]> {
+  const rows = await inCapture(ctx, ({ db }) =>
+    db.selectFrom('capture_gap').selectAll().where('line_id', '=', id).orderBy('from_nsu').execute(),
+  )
+  return rows.map((row) => `${row.passed ? 'passed ' : ''}${row.lost ? 'lost ' : ''}${row.from_nsu}-${row.to_nsu}`)
+}
+
 /** Changes the capture lines of a CNPJ. */
 export async function changeLines(ctx: TestContext, set: string, cnpj = ours): Promise<void> {
   await inCapture(ctx, ({ db }) => sql`update capture_line set ${sql.raw(set)} where cnpj = ${cnpj}`.execute(db))
@@ -222,9 +256,20 @@ export async function addCertificate(
   })
 }
 
-/** The calls about companies and their captures, without the events above them. */
-export const captureRoutes = [
-  ...companyRoutes(async () => new Map()),
-  ...companyChangeRoutes(captures),
-  ...completenessRoutes,
-]
+// The calls about companies and their captures, without the events above them.
+const captureRoutes = [...companyRoutes(async () => new Map()), ...companyChangeRoutes(captures), ...completenessRoutes]
+
+/** Makes one of these calls about a company, as a member of its workspace. */
+export async function call<T>(
+  ctx: Context,
+  path: string,
+  { workspaceId, companyId }: { workspaceId: number; companyId: number },
+  { query = {}, session = {} }: { query?: object; session?: Partial<Session> } = {},
+): Promise<T> {
+  const { public_id: id } = await inWorkspace(ctx, workspaceId, ({ db }) =>
+    db.selectFrom('company').select('public_id').where('id', '=', companyId).executeTakeFirstOrThrow(),
+  )
+  const { run } = captureRoutes.find(({ route }) => route.path.endsWith(path))!
+  const input = { params: undefined, query: { id, idEmpresa: id, ...query }, body: undefined, form: undefined }
+  return (await run(ctx, input, { ...testSession(workspaceId), ...session }, testCaller)) as T
+}

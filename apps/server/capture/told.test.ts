@@ -10,11 +10,10 @@ import { receive } from '../documents/receive.ts'
 import { arrive, chaveOf, nfeProc } from '../documents/testing.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import type { FileResponse } from '../platform/http/http.ts'
-import { testCaller, testSession } from '../platform/testing.ts'
 import { endTrouble, noteTrouble } from '../platform/trouble.ts'
 import { noteFailure } from '../sefaz/circuit.ts'
 import { listCapturedCompanies } from './state.ts'
-import { addCertificate, captureRoutes, newCompany, ours, retireLines, useInstallation } from './testing.ts'
+import { addCertificate, call, newCompany, ours, retireLines, useInstallation } from './testing.ts'
 
 // Texts that a person reads about a capture, and responses of the sync button.
 const { ctx } = await useInstallation()
@@ -26,17 +25,6 @@ beforeEach(async () => {
 
 type Company = Awaited<ReturnType<typeof newCompany>>
 
-const run = async <T>(path: string, query: object, { workspaceId }: Company, inContext = ctx): Promise<T> => {
-  const found = captureRoutes.find(({ route }) => route.path.endsWith(path))!
-  const session = testSession(workspaceId)
-  return (await found.run(
-    inContext,
-    { params: undefined, query, body: undefined, form: undefined },
-    session,
-    testCaller,
-  )) as T
-}
-
 interface Told {
   estado: string
   mensagem: string
@@ -44,18 +32,12 @@ interface Told {
   providencia: string | null
   proximaConsulta: string | null
 }
-const told = async (company: Company): Promise<Told> => {
-  const { data } = await run<{ data: { captura: Told[] }[] }>('obter-empresas', {}, company)
+const told = async (company: Company, asking = ctx): Promise<Told> => {
+  const { data } = await call<{ data: { captura: Told[] }[] }>(asking, 'obter-empresas', company)
   return data[0]!.captura[0]!
 }
-const sync = async (company: Company) => {
-  const { data } = await run<{ data: { id: string }[] }>('obter-empresas', {}, company)
-  return run<{ data: { proximaConsulta: string | null }; message: string }>(
-    'sincronizar',
-    { idEmpresa: data[0]!.id },
-    company,
-  )
-}
+const sync = (company: Company) =>
+  call<{ data: { proximaConsulta: string | null }; message: string }>(ctx, 'sincronizar', company)
 const change = (set: string, service = [0, 2]) =>
   inCapture(ctx, ({ db }) =>
     sql`update capture_line set ${sql.raw(set)} where cnpj = ${ours} and service = any(${service})`.execute(db),
@@ -158,8 +140,7 @@ describe('a company', () => {
     const stranger = await newCompany(ctx, { proved: false })
     expect((await told(stranger)).causaComum).toBe(outage.causaComum)
     const full = { ...ctx, storage: { ...ctx.storage, trouble: { reason: 'no-space' as const, since: new Date() } } }
-    const { data } = await run<{ data: { captura: Told[] }[] }>('obter-empresas', {}, company, full)
-    expect(data[0]!.captura[0]!.causaComum).toMatch(/liberar espaço/)
+    expect((await told(company, full)).causaComum).toMatch(/liberar espaço/)
     // The capture process is away: no light stays green.
     await noteTrouble(ctx, 'trabalho', 'O processo que captura não está funcionando.')
     const away = await told(stranger)
@@ -255,9 +236,7 @@ describe('a company', () => {
     )
     expect(refused).toHaveBeenCalledWith(expect.objectContaining({ nsu: '10' }), 'a document is kept as bytes only')
     expect((await told(company)).mensagem).toMatch(/3 arquivos recebidos não puderam .*: a completude mostra quais\.$/)
-    const { data: companies } = await run<{ data: { id: string }[] }>('obter-empresas', {}, company)
-    const { id } = companies[0]!
-    const { data } = await run<{ data: RouteData<typeof getCompleteness> }>('completude', { id }, company)
+    const { data } = await call<{ data: RouteData<typeof getCompleteness> }>(ctx, 'completude', company)
     expect(data[0]).toMatchObject({
       totalNaoLidos: 3,
       naoLidos: [
@@ -272,7 +251,8 @@ describe('a company', () => {
         { nsu: '10', chave: chaveOf(), motivo: expect.stringMatching(/não conseguimos lê-lo por inteiro/) },
       ],
     })
-    const fetchFile = (nsu: string) => run<FileResponse>('arquivo-nao-lido', { id, servico: 'nfe', nsu }, company)
+    const fetchFile = (nsu: string) =>
+      call<FileResponse>(ctx, 'arquivo-nao-lido', company, { query: { servico: 'nfe', nsu } })
     expect(await fetchFile('7')).toEqual({ content: Buffer.from(text), fileName: 'NF-e-NSU7.xml' })
     expect(await fetchFile('9')).toEqual({ content: damaged, fileName: 'NF-e-NSU9.gz' })
     await expect(fetchFile('1')).rejects.toMatchObject({ code: 'not-found' })

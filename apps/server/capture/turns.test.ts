@@ -2,7 +2,7 @@ import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
 import type { Connection } from '@vigia/sefaz/connection'
 import { SefazError, UnsentError } from '@vigia/sefaz/error'
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { execute } from '../../../tests/support/database.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { LeaseLost } from '../platform/jobs/loop.ts'
@@ -12,33 +12,27 @@ import { findCertificate, noteCertificate } from './certificate.ts'
 import { readCompleteness } from './completeness.ts'
 import { type CaptureLine, claimLine, claimOne, holdLine, lockLine, releaseLine } from './lease.ts'
 import { lostTo } from './sources/lost.ts'
+import * as testing from './testing.ts'
 import {
   addCertificate,
   changeAfter,
   changeAfterCode,
   countWaiting,
   newCompany,
-  openInstallation,
   ours,
   retireLines,
   rhythm,
   send,
   type TestContext,
   told,
+  useInstallation,
 } from './testing.ts'
 import { ask, breakTurn, settle, settleInterrupted, settleSurely } from './turn.ts'
 
-let installation: Awaited<ReturnType<typeof openInstallation>>
 // Two processes of one installation.
-let ctx: TestContext
-let other: TestContext
+const { url, ctx, openProcess } = await useInstallation()
+const other = openProcess()
 
-beforeAll(async () => {
-  installation = await openInstallation()
-  ctx = installation.openProcess()
-  other = installation.openProcess()
-})
-afterAll(() => installation?.[Symbol.asyncDispose]())
 beforeEach(() => retireLines(ctx))
 
 const upToDate = () => changeAfterCode(137)
@@ -70,19 +64,7 @@ const die = (line: CaptureLine, minutesAgo = 3) =>
          where id = ${line.id}`.execute(db),
   )
 
-const rowOf = (line: Pick<CaptureLine, 'id'>) =>
-  inCapture(ctx, ({ db }) =>
-    db
-      .selectFrom('capture_line')
-      .selectAll()
-      .select([
-        sql<number>`(extract(epoch from next_at - now()) / 60)::float8`.as('nextIn'),
-        sql<number>`(extract(epoch from allowed_at - now()) / 60)::float8`.as('allowedIn'),
-        sql<number>`(extract(epoch from gap_at - now()) / 60)::float8`.as('gapIn'),
-      ])
-      .where('id', '=', line.id)
-      .executeTakeFirstOrThrow(),
-  )
+const rowOf = (line: Pick<CaptureLine, 'id'>) => testing.rowOf(ctx, line)
 
 const change = (line: Pick<CaptureLine, 'id'>, set: Parameters<typeof holdLine>[2]) =>
   inCapture(ctx, ({ db }) => db.updateTable('capture_line').set(set).where('id', '=', line.id).execute())
@@ -429,7 +411,7 @@ test('queries for one position never leave during a block, nor while a lost resp
 
 describe('a response that cannot be stored', () => {
   const question = { after: 0n }
-  const asOwner = (text: string) => execute(installation.url, text)
+  const asOwner = (text: string) => execute(url, text)
 
   test('is tried again, then counts as lost: the line waits and asks again', async () => {
     await newCompany(ctx)
@@ -438,7 +420,7 @@ describe('a response that cannot be stored', () => {
     // The words of the server when a table cannot grow.
     await asOwner(`create function no_room() returns trigger language plpgsql as $$ begin raise sqlstate '53100'; end $$;
       create trigger no_room before insert on capture_call for each row execute function no_room()`)
-    const process = installation.openProcess()
+    const process = openProcess()
     const options = { holder: null, isEnding: false, mayTryOther: false, mayAskMore: false }
     const settling = settleSurely(process, { line, question }, told(question, 138, { ult: 50 }), options, [1, 1])
     await expect(settling).rejects.toMatchObject({ code: '53100' })
@@ -515,83 +497,34 @@ describe('the ledger', () => {
 })
 
 describe('completeness', () => {
-  const insertCall = (line: CaptureLine, row: Record<string, unknown>) =>
-    inCapture(ctx, ({ db }) =>
-      db
-        .insertInto('capture_call')
-        .values({
-          line_id: line.id,
-          query: 'page',
-          answer: 'page',
-          nsu_before: 0n,
-          nsu_after: 0n,
-          c_stat: null,
-          x_motivo: null,
-          error: null,
-          ...row,
-        })
-        .execute(),
-    )
-
   test('shows the range of each month, its gaps and what became of them', async () => {
     await newCompany(ctx)
     const line = await nfeLine()
-    // 23:30 of October in São Paulo.
-    await insertCall(line, {
-      at: '2026-11-01T02:30:00Z',
-      nsu_before: 0n,
-      nsu_after: 3_600n,
-      c_stat: 138,
-      documents: 50,
-    })
-    await insertCall(line, {
-      at: '2026-11-02T12:00:00Z',
-      nsu_before: 3_600n,
-      nsu_after: 3_650n,
-      c_stat: 138,
-      documents: 48,
-    })
-    await insertCall(line, {
-      at: '2026-11-02T12:01:00Z',
-      nsu_before: 3_650n,
-      nsu_after: 3_650n,
-      answer: 'lost',
-      error: 'timeout: no answer',
-    })
     const foundAt = '2026-11-02T13:10:00.000Z'
-    await insertCall(line, {
-      at: foundAt,
-      nsu_before: 3_650n,
-      nsu_after: 3_654n,
-      answer: 'blocked',
-      x_motivo: 'ultNSU',
-      cause: 'outro sistema consultou',
+    const gap = { x_motivo: 'ultNSU', cause: 'outro sistema consultou' }
+    // biome-ignore format: a call is a row
+    const calls = [
+      // 23:30 of October in São Paulo.
+      { at: '2026-11-01T02:30:00Z', query: 'page', answer: 'page', nsu_before: 0n, nsu_after: 3_600n, documents: 50 },
+      { at: '2026-11-02T12:00:00Z', query: 'page', answer: 'page', nsu_before: 3_600n, nsu_after: 3_650n, documents: 48 },
+      { at: '2026-11-02T12:01:00Z', query: 'page', answer: 'lost', nsu_before: 3_650n, nsu_after: 3_650n },
+      { at: foundAt, query: 'page', answer: 'blocked', nsu_before: 3_650n, nsu_after: 3_654n, ...gap },
+      { at: '2026-11-03T12:00:00Z', query: 'position', answer: 'page', nsu_before: 3_651n, nsu_after: 3_651n, documents: 1 },
+      { at: '2026-11-03T12:00:00Z', query: 'position', answer: 'gone', nsu_before: 3_652n, nsu_after: 3_652n },
+      { at: '2026-11-03T12:00:00Z', query: 'position', answer: 'lost', nsu_before: 3_653n, nsu_after: 3_653n },
+      // A check of the access asks for what is already here.
+      { at: '2026-11-03T12:00:00Z', query: 'position', answer: 'page', nsu_before: 10n, nsu_after: 10n, documents: 1 },
+    ] as const
+    await inTransaction(async ({ db }) => {
+      for (const call of calls)
+        await db
+          .insertInto('capture_call')
+          .values({ line_id: line.id, ...call })
+          .execute()
     })
     // Fetched positions leave the gap; positions that the authority does not have any more stay as lost.
     await addGap(line, 3_652n, 3_652n, true)
     await addGap(line, 3_653n, 3_654n)
-    for (const [nsu, answer] of [
-      [3_651n, 'page'],
-      [3_652n, 'gone'],
-      [3_653n, 'lost'],
-    ] as const)
-      await insertCall(line, {
-        at: '2026-11-03T12:00:00Z',
-        query: 'position',
-        nsu_before: nsu,
-        nsu_after: nsu,
-        answer,
-        documents: answer === 'page' ? 1 : 0,
-      })
-    // A check of the access asks for what is already here.
-    await insertCall(line, {
-      at: '2026-11-03T12:00:00Z',
-      query: 'position',
-      nsu_before: 10n,
-      nsu_after: 10n,
-      c_stat: 138,
-      documents: 1,
-    })
     expect(await inTransaction((ctx) => readCompleteness(ctx, line.id))).toEqual([
       { month: '2026-10', from: 1n, to: 3_600n, documents: 50, passedOver: 0, queries: 1, unanswered: 0, gaps: [] },
       {

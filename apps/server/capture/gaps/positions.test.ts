@@ -6,7 +6,17 @@ import { inCapture } from '../../platform/database.ts'
 import { readCompleteness } from '../completeness.ts'
 import { type CaptureLine, claimLine } from '../lease.ts'
 import { lostTo } from '../sources/lost.ts'
-import { newCompany, retireLines, rhythm, type TestContext, told, useInstallation } from '../testing.ts'
+import {
+  gapsOf,
+  holdAgain,
+  newCompany,
+  retireLines,
+  rhythm,
+  rowOf,
+  type TestContext,
+  told,
+  useInstallation,
+} from '../testing.ts'
 import { runTurn, settle } from '../turn.ts'
 import { findPosition, findRest } from './positions.ts'
 
@@ -28,16 +38,7 @@ const miss = (from: number | bigint, to: number | bigint) =>
       .values({ line_id: line.id, from_nsu: BigInt(from), to_nsu: BigInt(to) })
       .execute(),
   )
-const gaps = async () =>
-  inTransaction(async ({ db }) => {
-    const rows = await db
-      .selectFrom('capture_gap')
-      .selectAll()
-      .where('line_id', '=', line.id)
-      .orderBy('from_nsu')
-      .execute()
-    return rows.map((row) => `${row.lost ? 'lost ' : ''}${row.from_nsu}-${row.to_nsu}`)
-  })
+const gaps = () => gapsOf(ctx, line)
 const next = () => inTransaction((ctx) => findPosition(ctx, line))
 const rest = () => inTransaction((ctx) => findRest(ctx, line))
 
@@ -52,13 +53,8 @@ async function note(position: bigint, result: Result, content = whole): Promise<
   const documents = result === 138 ? [{ nsu: null, schema: 'x', content }] : []
   const answer = result === 'timeout' ? lostTo(new SefazError('timeout'), 1) : told(question, result, { documents })
   const options = { holder: null, isEnding: false, mayTryOther: false, mayAskMore: true }
-  if ((await settle(ctx, { line, question }, answer, options)).next !== 'done') return
   // The end of a turn releases the line.
-  await inTransaction(({ db }) =>
-    sql`update capture_line set lease_by = ${line.leaseBy}, lease_until = now() + interval '1 hour' where id = ${line.id}`.execute(
-      db,
-    ),
-  )
+  if ((await settle(ctx, { line, question }, answer, options)).next === 'done') await holdAgain(ctx, line)
 }
 
 /** Asks once; returns the position. */
@@ -182,13 +178,7 @@ describe('what is missing', () => {
     await miss(1, 1)
     await failedBefore(1n, 0.5)
     await runTurn(ctx, { ...line, turn: 'gap' }, new AbortController().signal)
-    const { rows } = await inTransaction(({ db }) =>
-      sql<{ minutes: number }>`
-        select (extract(epoch from gap_at - now()) / 60)::float8 as minutes from capture_line where id = ${line.id}`.execute(
-        db,
-      ),
-    )
-    expect(rows[0]!.minutes).toBeCloseTo(30, 0)
+    expect((await rowOf(ctx, line)).gapIn).toBeCloseTo(30, 0)
   })
 
   describe('that came damaged', () => {
