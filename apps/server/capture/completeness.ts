@@ -10,6 +10,7 @@ import { inCapture, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { handle } from '../platform/http/http.ts'
 import { type Service, serviceOf } from '../platform/service.ts'
+import { readPauses } from './state.ts'
 import { findUnreadable, listUnreadable } from './unreadable.ts'
 
 /** Positions that were counted as delivered and did not arrive: when that was found out, why, and what became of them. */
@@ -45,12 +46,8 @@ interface CapturedMonth {
 const monthsMax = 13
 
 /** The last months of a line from its ledger, oldest first; `until`: without later ones. `ctx.db` sees the line. */
-export async function readCompleteness(
-  { db }: WithDatabase,
-  lineId: number,
-  until: Date | null = null,
-): Promise<CapturedMonth[]> {
-  const told = sql`line_id = ${lineId} and at <= coalesce(${until}::timestamptz, 'infinity')`
+export async function readCompleteness({ db }: WithDatabase, lineId: number, until?: Date): Promise<CapturedMonth[]> {
+  const told = sql`line_id = ${lineId} and at <= coalesce(${until ?? null}::timestamptz, 'infinity')`
   const since = sql`(select date_trunc('month', at, ${zone}::text) - ${monthsMax - 1} * interval '1 month'
                        from capture_call where ${told} order by id desc limit 1)`
   // A page has its first and last position. The first page begins with the oldest document that the authority keeps, so nothing was passed over
@@ -128,9 +125,7 @@ export const completenessRoutes = [
   handle(getCompleteness, async (ctx, { query, session }) => {
     const companyId = await getCompanyId(ctx, session.workspaceId, query.id)
     return readWorkspace(ctx, session.workspaceId, async (ctx) => {
-      const { rows: pauses } = await sql<{ pausedAt: Date | null }>`
-        select least(w.paused_at, c.archived_at) as "pausedAt" from workspace w join company c on c.workspace_id = w.id
-         where w.id = ${session.workspaceId} and c.id = ${companyId}`.execute(ctx.db)
+      const pause = (await readPauses(ctx.db, session.workspaceId)).find(({ id }) => id === companyId)
       // A workspace whose certificate is not proved does not learn what other workspaces captured for the same CNPJ.
       const { rows: lines } = await sql<{ id: number; service: number; paused: boolean }>`
         select l.id, l.service, s.paused from capture_subscription s join capture_line l on l.id = s.line_id
@@ -139,7 +134,7 @@ export const completenessRoutes = [
       const data = []
       for (const { id, service, paused } of lines) {
         // While it is paused it does not learn what others receive.
-        const months = await readCompleteness(ctx, id, paused ? pauses[0]!.pausedAt : null)
+        const months = await readCompleteness(ctx, id, paused ? pause?.since : undefined)
         const servico = serviceOf(service)
         const { total, files } = await listUnreadable(ctx, session.workspaceId, { service: servico, companyId })
         const naoLidos = files.map(({ nsu, schema, chave, problem, receivedAt }) => ({

@@ -17,7 +17,7 @@ const gapsOfLine = sql<{ missing: number; passed: number; lost: number }>`(
 
 /** The captures of companies as people may know them; `db` is inside the workspace. Tables of capture and workspaces are never joined. */
 export async function readCaptureStates(db: Context['db'], workspaceId: number, companyId?: number) {
-  const lines = await readLines(db, workspaceId, await readPauses(db, workspaceId), companyId)
+  const lines = await readLines(db, workspaceId, companyId)
   const unreadable = await countUnreadable({ db }, workspaceId, companyId ?? null)
   // While it is paused, as it was before: what others receive meanwhile is not shown.
   const own = await readOwnPositions(
@@ -37,26 +37,20 @@ const due = sql`case when l.state = 'waiting' and not l.wanted and l.next_at > n
   then least(greatest(l.next_at, l.allowed_at), l.last_success_at + ${waitMinutesMax} * interval '1 minute')
   else greatest(l.next_at, l.allowed_at) end`
 
-interface Pauses {
-  /** Since when the captures of all companies are paused. */
-  all: Date | null
-  /** The archived ones, and since when. */
-  companies: { id: number; since: Date }[]
+/** The companies whose captures are paused, with the whole workspace or because they are archived, and since when. */
+export async function readPauses(db: Context['db'], workspaceId: number): Promise<{ id: number; since: Date }[]> {
+  const { rows } = await sql<{ id: number; since: Date }>`
+    select c.id, least(w.paused_at, c.archived_at) as since from workspace w join company c on c.workspace_id = w.id
+     where w.id = ${workspaceId} and least(w.paused_at, c.archived_at) is not null`.execute(db)
+  return rows
 }
 
-async function readPauses(db: Context['db'], workspaceId: number): Promise<Pauses> {
-  const { rows: workspaces } = await sql<{ all: Date | null }>`
-    select paused_at as "all" from workspace where id = ${workspaceId}`.execute(db)
-  const { rows: companies } = await sql<{ id: number; since: Date }>`
-    select id, archived_at as since from company where workspace_id = ${workspaceId} and not active`.execute(db)
-  return { all: workspaces[0]!.all, companies }
-}
-
-async function readLines(db: Context['db'], workspaceId: number, { all, companies }: Pauses, companyId?: number) {
-  const archivedAt = sql`(select a.since from unnest(${companies.map(({ id }) => id)}::int[], ${companies.map(({ since }) => since)}::timestamptz[]) a (id, since)
-    where a.id = s.company_id)`
+async function readLines(db: Context['db'], workspaceId: number, companyId?: number) {
+  const pauses = await readPauses(db, workspaceId)
+  const pausedAt = sql`(select p.since from unnest(${pauses.map(({ id }) => id)}::int[], ${pauses.map(({ since }) => since)}::timestamptz[]) p (id, since)
+    where p.id = s.company_id)`
   const successBefore = sql`(select k.at from capture_call k
-    where k.line_id = l.id and k.query = 'page' and k.answer in ('page', 'end') and k.at <= least(${all}::timestamptz, ${archivedAt})
+    where k.line_id = l.id and k.query = 'page' and k.answer in ('page', 'end') and k.at <= ${pausedAt}
     order by k.id desc limit 1)`
   const query = db
     .selectFrom('capture_subscription as s')

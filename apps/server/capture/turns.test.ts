@@ -157,36 +157,15 @@ describe('many companies and two processes', () => {
   })
 })
 
-describe('first queries', () => {
-  const first = async () => {
-    const line = (await claimLine(ctx))!
-    expect(line.turn).toBe('first')
-    return line
-  }
-
-  test('take turns by workspace: a newcomer does not wait behind the many companies of another', async () => {
-    const { workspaceId } = await newCompany(ctx, { cnpj: cnpjOf(0) })
-    for (let index = 1; index < 6; index++) await newCompany(ctx, { cnpj: cnpjOf(index), workspaceId })
-    await newCompany(ctx, { cnpj: cnpjOf(90) })
-    const order = []
-    for (let index = 0; index < 4; index++) {
-      const line = await first()
-      order.push(line.cnpj)
-      await change(line, { lease_until: null, next_at: null })
-    }
-    expect(order.slice(0, 4).sort()).toEqual([cnpjOf(0), cnpjOf(0), cnpjOf(90), cnpjOf(90)])
-  })
-
-  test('and those of lines that were answered before share the places', async () => {
-    for (let index = 0; index < 8; index++) await newCompany(ctx, { cnpj: cnpjOf(index) })
-    const all = await inCapture(ctx, ({ db }) =>
-      db.selectFrom('capture_line').select('id').where('next_at', 'is not', null).orderBy('id').execute(),
-    )
-    for (const line of all.slice(0, 8)) await change(line, { last_success_at: new Date() })
-    const turns = (await claimed(20)).map(({ turn }) => turn)
-    expect(turns.filter((turn) => turn === 'first')).toHaveLength(4)
-    expect(turns.filter((turn) => turn === 'due')).toHaveLength(4)
-  })
+test('first queries and those of lines that were answered before share the places', async () => {
+  for (let index = 0; index < 8; index++) await newCompany(ctx, { cnpj: cnpjOf(index) })
+  const all = await inCapture(ctx, ({ db }) =>
+    db.selectFrom('capture_line').select('id').where('next_at', 'is not', null).orderBy('id').execute(),
+  )
+  for (const line of all.slice(0, 8)) await change(line, { last_success_at: new Date() })
+  const turns = (await claimed(20)).map(({ turn }) => turn)
+  expect(turns.filter((turn) => turn === 'first')).toHaveLength(4)
+  expect(turns.filter((turn) => turn === 'due')).toHaveLength(4)
 })
 
 describe('a fault of ours', () => {
@@ -353,15 +332,6 @@ describe('a process that dies between a query and its response', () => {
       expect(at!.getTime()).toBeGreaterThan(Date.now() + rhythm.hourMs)
     expect(await claimLine(ctx)).toBeNull()
     expect(await inTransaction((ctx) => wasResponseLost(ctx, line))).toBe(true)
-  })
-
-  test('that was only slow cannot write any more', async () => {
-    await newCompany(ctx)
-    const slow = await nfeLine()
-    await send(ctx, slow, { after: 0n })
-    await die(slow)
-    await settleInterrupted(other, (await claimLine(other))!)
-    await expect(inTransaction((ctx) => holdLine(ctx, slow, {}))).rejects.toThrow('lease')
   })
 
   test('during a query for one position counts it in the quota and changes nothing else', async () => {
