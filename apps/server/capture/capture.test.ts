@@ -4,7 +4,6 @@ import { readWaiting } from '../documents/reading/waiting.ts'
 import { arrive, nfeProc } from '../documents/testing.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { requestSync } from './capture.ts'
-import { noteCertificate } from './certificate.ts'
 import { copyToOthers, deliverPage, readArrivals } from './delivery.ts'
 import { claimLine, holdLine, releaseLine } from './lease.ts'
 import {
@@ -82,24 +81,6 @@ test('a company without a proved certificate gets no page and no copy, and wakes
   await changeLines(ctx, 'next_at = null')
   await expect(claimNfe()).rejects.toThrow('is due')
   expect([await countDocuments(owner.workspaceId), await countDocuments(stranger.workspaceId)]).toEqual([10, 0])
-})
-
-test('a company whose certificate the authority has proved catches up with the others', async () => {
-  await newCompany()
-  const line = await claimNfe()
-  const moved = await turn(line, 1, 5)
-  const late = await newCompany({ proved: false })
-  const holder = {
-    workspaceId: late.workspaceId,
-    companyId: late.companyId,
-    proved: false,
-    certificateId: 0,
-    doubted: false,
-    uf: 35,
-  }
-  await inCapture(ctx, (ctx) => noteCertificate(ctx, line, holder, { kind: 'proved' }))
-  await copyToOthers(ctx, moved)
-  expect(await countDocuments(late.workspaceId)).toBe(5)
 })
 
 test('a page that no thread reads in time is stored with the cursor, and read later', async () => {

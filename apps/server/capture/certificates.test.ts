@@ -13,7 +13,7 @@ import { findCertificate } from './certificate.ts'
 import { noCertificate } from './decide.ts'
 import { type CaptureLine, claimLine } from './lease.ts'
 import * as testing from './testing.ts'
-import { addCertificate, newCompany, openInstallation, ours, retireLines, type TestContext } from './testing.ts'
+import { addCertificate, newCompany, ours, retireLines, type TestContext, useInstallation } from './testing.ts'
 import { runTurn } from './turn.ts'
 
 // Reaction of the authority to each certificate, by the name in it.
@@ -24,15 +24,13 @@ const names = ['real', 'other'] as const
 const certificates = Object.fromEntries(names.map((name) => [name, newCertificate(name)]))
 const identity = newCertificate('localhost')
 const stop = new AbortController().signal
-let installation: Awaited<ReturnType<typeof openInstallation>>
+const { url: databaseUrl, ctx: opened } = await useInstallation()
 let ctx: TestContext
 let authority: Server
 let scene: Scene
 let asked: string[]
 
 beforeAll(async () => {
-  installation = await openInstallation()
-  const opened = installation.openProcess()
   // It looks at the certificates by itself, as the authority's hosts do.
   authority = createServer(
     { key: identity.key, cert: identity.pem, requestCert: true, rejectUnauthorized: false },
@@ -44,12 +42,11 @@ beforeAll(async () => {
   const endpoints = { ...sefaz.endpoints, distribution: { nfe: url, cte: url } }
   const caFiles = [await authorityFile(identity.pem)]
   const config = { ...opened.config, sefaz: { ...sefaz, endpoints, caFiles, pagePauseMs: 20 } }
-  ctx = { ...opened, config, signer: testSigner(installation.url, { config }) }
+  ctx = { ...opened, config, signer: testSigner(databaseUrl, { config }) }
 })
-afterAll(async () => {
-  authority?.closeAllConnections()
-  authority?.close()
-  await installation?.[Symbol.asyncDispose]()
+afterAll(() => {
+  authority.closeAllConnections()
+  authority.close()
 })
 beforeEach(async () => {
   await retireLines(ctx)

@@ -1,12 +1,10 @@
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { arrive, nfeProc } from '../documents/testing.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { insertAccount } from '../platform/testing.ts'
 import { requestSync, resume } from './capture.ts'
 import { findCertificate } from './certificate.ts'
-import { copyToOthers, deliverPage } from './delivery.ts'
-import { type CaptureLine, claimLine, holdLine, releaseLine } from './lease.ts'
+import { type CaptureLine, claimLine, releaseLine } from './lease.ts'
 import { followPlan, grantPlan, withdrawPlan } from './plan.ts'
 import * as testing from './testing.ts'
 import { addCertificate, newCompany, ours, retireLines, useInstallation } from './testing.ts'
@@ -31,37 +29,6 @@ async function claimNfe(): Promise<CaptureLine> {
     await releaseLine(ctx, line, rest())
   }
   throw new Error('no conversation is due')
-}
-
-async function take(line: CaptureLine, last: number): Promise<void> {
-  const first = Number(line.lastNsu) + 1
-  const arrivals = Array.from({ length: last - first + 1 }, (_, index) =>
-    arrive(first + index, nfeProc({ number: first + index })),
-  )
-  await inCapture(ctx, async (ctx) => {
-    await holdLine(ctx, line, { last_nsu: BigInt(last) })
-    await deliverPage(ctx, line, arrivals, { before: BigInt(first - 1), after: BigInt(last), more: false })
-  })
-}
-
-async function takeAll(last: number): Promise<void> {
-  const line = await claimNfe()
-  await take(line, last)
-  await releaseLine(ctx, line)
-}
-
-const nsusOf = (workspaceId: number) =>
-  inWorkspace(ctx, workspaceId, async ({ db }) => {
-    const rows = await db.selectFrom('receipt').select('nsu').orderBy('nsu').execute()
-    return rows.map((row) => Number(row.nsu))
-  })
-const upTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1)
-
-const copyAll = async () => {
-  await change("next_at = now() + interval '1 hour'")
-  const line = (await claimLine(ctx))!
-  expect(line.turn).toBe('copies')
-  await copyToOthers(ctx, line)
 }
 
 describe('a CNPJ of one workspace only', () => {
@@ -148,25 +115,7 @@ describe('a CNPJ of one workspace only', () => {
 })
 
 describe('a CNPJ that others capture too', () => {
-  const two = async () => {
-    const [paying, ended] = [await newCompany(ctx), await newCompany(ctx)]
-    await takeAll(3)
-    return { paying, ended }
-  }
-
-  test('goes on for them as before; the paused workspace gets all of it when it resumes', async () => {
-    const { paying, ended } = await two()
-    const before = await linesOf()
-    await pause(ended.workspaceId)
-    expect(await linesOf()).toEqual(before.map((line) => ({ ...line, nextIn: expect.closeTo(line.nextIn, 0) })))
-    await takeAll(5)
-    expect([await nsusOf(paying.workspaceId), await nsusOf(ended.workspaceId)]).toEqual([upTo(5), upTo(3)])
-    expect((await linesOf())[0]!.catch_up).toBe(false)
-    await goOn(ended.workspaceId)
-    await copyAll()
-    expect(await nsusOf(ended.workspaceId)).toEqual(upTo(5))
-    expect((await linesOf())[0]!.catch_up).toBe(false)
-  })
+  const two = async () => ({ paying: await newCompany(ctx), ended: await newCompany(ctx) })
 
   test('is captured automatically only if a receiving workspace wants it', async () => {
     const { paying, ended } = await two()

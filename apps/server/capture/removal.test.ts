@@ -162,17 +162,6 @@ describe('the captures', () => {
     }
   })
 
-  test('of the filiais stop with that of the matriz', async () => {
-    const matriz = await newCompany(ctx)
-    const branch = await newCompany(ctx, { workspaceId: matriz.workspaceId, cnpj: filial })
-    await give(matriz)
-    await remove(matriz)
-    expect((await told(branch)).captura).toMatchObject([
-      { estado: 'parada', mensagem: withoutCertificate },
-      { estado: 'parada', mensagem: withoutCertificate },
-    ])
-  })
-
   test('go on with another certificate of the same base, which the response names', async () => {
     const company = await newCompany(ctx)
     const branch = await newCompany(ctx, { workspaceId: company.workspaceId, cnpj: filial })
