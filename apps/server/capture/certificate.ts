@@ -81,6 +81,7 @@ async function listCandidates({ db }: WithDatabase, line: Pick<CaptureLine, 'id'
     select workspace_id as "workspaceId", certificate_id as "certificateId", at as "triedAt", at > now() - interval '1 day' as "triedLately",
            (extract(epoch from rests_until - now()) * 1000)::float8 as "restsMs"
       from capture_refusal where line_id = ${line.id}`.execute(db)
+  const untried = { triedAt: null, triedLately: false, restsMs: 0 }
   const found: Candidate[] = []
   for (const { refused, ...subscription } of subscriptions) {
     const { workspaceId, companyId } = subscription
@@ -90,19 +91,8 @@ async function listCandidates({ db }: WithDatabase, line: Pick<CaptureLine, 'id'
     const { uf } = rows[0]!
     for (const { id, validTo, refusedLately } of await listCertificates({ db }, workspaceId, line.cnpj)) {
       const tried = tries.find((row) => row.workspaceId === workspaceId && row.certificateId === id)
-      const { triedAt = null, triedLately = false, restsMs = 0 } = tried ?? {}
       const doubted = refused || tried !== undefined
-      found.push({
-        ...subscription,
-        uf,
-        doubted,
-        certificateId: id,
-        validTo,
-        refusedLately,
-        triedAt,
-        triedLately,
-        restsMs,
-      })
+      found.push({ ...untried, ...tried, ...subscription, uf, certificateId: id, validTo, refusedLately, doubted })
     }
   }
   const strangerFailed = found.some(({ proved, triedLately }) => !proved && triedLately)

@@ -22,12 +22,15 @@ export function notOf(holder: string, wanted: string): Finding {
   }
 }
 
+/** The common name in the subject or issuer of a certificate, else all of it in one line. */
+export function commonName(name: string): string {
+  return /^CN=(.*)$/m.exec(name)?.[1] ?? name.replaceAll('\n', ', ')
+}
+
 export function describeCertificate(certificate: X509Certificate): string[] {
-  const name = /^CN=(.*)$/m.exec(certificate.subject)?.[1] ?? certificate.subject
-  const issuer = /^CN=(.*)$/m.exec(certificate.issuer)?.[1] ?? certificate.issuer
   return [
-    `Certificado: ${name}`,
-    `  emitido por ${issuer}, válido de ${formatBrasiliaMoment(certificate.validFromDate)} até ${formatBrasiliaMoment(certificate.validToDate)}`,
+    `Certificado: ${commonName(certificate.subject)}`,
+    `  emitido por ${commonName(certificate.issuer)}, válido de ${formatBrasiliaMoment(certificate.validFromDate)} até ${formatBrasiliaMoment(certificate.validToDate)}`,
   ]
 }
 

@@ -7,7 +7,7 @@ import { SefazError } from '@vigia/sefaz/error'
 import { readAuthorities, readHolderAuthorities } from '../../companies/authorities.ts'
 import type { Config } from '../../config.ts'
 import type { CheckReport } from './check.ts'
-import { describeCertificate, describeFailure, notOf } from './check-texts.ts'
+import { commonName, describeCertificate, describeFailure, notOf } from './check-texts.ts'
 
 /** Shows a certificate once to each host of the distribution, without a query. `wanted`: the CNPJ that it is to serve. */
 export async function examineFile(
@@ -46,7 +46,7 @@ export async function examineFile(
 
 function describeChain({ certificate, chain }: { certificate: string; chain: string[] }, roots: string[]): string {
   const reached = findChain({ certificate, chain }, roots)
-  if (reached) return `Cadeia completa, até ${/^CN=(.*)$/m.exec(reached.at(-1)!.subject)?.[1]}.`
+  if (reached) return `Cadeia completa, até ${commonName(reached.at(-1)!.subject)}.`
   return chain.length === 0
     ? 'O arquivo não traz as autoridades intermediárias, e a SEFAZ pode recusá-lo: exporte-o de novo com a opção de incluir todos os certificados da cadeia.'
     : 'A autoridade que emitiu este certificado não é conhecida aqui: a captura começa só depois que a SEFAZ o aceitar.'

@@ -7,7 +7,7 @@ import { mayBeKept, readAuthorities, readGivenAuthorities } from '../../companie
 import type { Config } from '../../config.ts'
 import { fetchOutside, OutboundError } from '../../platform/http/outbound.ts'
 import type { CheckReport } from './check.ts'
-import { describeFailure } from './check-texts.ts'
+import { commonName, describeFailure } from './check-texts.ts'
 import { examineHost, type HostReport } from './probe.ts'
 
 type HostsConfig = Pick<Config, 'sefaz'>
@@ -44,12 +44,9 @@ function describeHost(
   { host, protocol, chain, error, clockAheadMs }: HostReport,
   config: HostsConfig,
 ): Omit<ExaminedHost, 'report'> {
-  const shown = chain.map((one) => /^CN=(.*)$/m.exec(one.subject)?.[1] ?? one.subject.replaceAll('\n', ', '))
-  const issuer = chain.at(-1) && /^CN=(.*)$/m.exec(chain.at(-1)!.issuer)?.[1]
-  const path =
-    shown.length === 0
-      ? []
-      : [`Cadeia: ${[...shown, ...(issuer && issuer !== shown.at(-1) ? [issuer] : [])].join(' ← ')}`]
+  // The issuer of the last one is named too, unless it is the root itself.
+  const names = new Set([...chain.map(({ subject }) => subject), ...chain.slice(-1).map(({ issuer }) => issuer)])
+  const path = chain.length === 0 ? [] : [`Cadeia: ${[...names].map(commonName).join(' ← ')}`]
   const until = chain[0] ? [`Certificado do servidor: até ${formatBrasiliaMoment(chain[0].validToDate)}`] : []
   if (error)
     return {
