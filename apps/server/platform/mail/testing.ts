@@ -28,7 +28,7 @@ export function refusal(responseCode: number, message: string): Error {
 }
 
 /** A mail server on loopback; in plain and without login, unless `options` say otherwise. */
-export async function openMailServer(options: SMTPServerOptions = {}, port = 0): Promise<TestMailServer> {
+export async function openMailServer(options: SMTPServerOptions = {}): Promise<TestMailServer> {
   const plain: SMTPServerOptions = { authOptional: true, disabledCommands: ['AUTH', 'STARTTLS'] }
   const server = new SMTPServer({
     logger: false,
@@ -57,7 +57,7 @@ export async function openMailServer(options: SMTPServerOptions = {}, port = 0):
   })
   // A client that goes away in the middle is no failure of a test.
   server.on('error', () => {})
-  server.listen(port, '127.0.0.1')
+  server.listen(0, '127.0.0.1')
   await once(server.server, 'listening')
   const address = server.server.address()
   if (address === null || typeof address === 'string') throw new Error('not listening')
