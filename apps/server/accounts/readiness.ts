@@ -4,22 +4,14 @@ import { AppError } from '../platform/errors.ts'
 import { inTime } from '../platform/http/metrics.ts'
 import { findAccount } from './sessions.ts'
 
-interface Look {
-  asked: Promise<void>
-  /** Infinity: the database has not responded yet. */
-  doneAt: number
-}
-
 // Anybody may ask, as often as they like.
 const freshMs = 1_000
-const looks = new WeakMap<Database, Look>()
+const looks = new WeakMap<Database, Promise<void>>()
 
 /** Throws unless a login would work: the database finds accounts and takes writes. It is asked once a second at most. */
 export async function requireReady({ db }: WithDatabase, waitMs?: number): Promise<void> {
-  const last = looks.get(db)
-  const look = last && performance.now() - last.doneAt < freshMs ? last : lookAt(db)
-  looks.set(db, look)
-  await inTime(look.asked, waitMs).catch((cause: unknown) => {
+  const look = looks.get(db) ?? lookAt(db)
+  await inTime(look, waitMs).catch((cause: unknown) => {
     throw new AppError(
       'unavailable',
       'O sistema está iniciando, ou o banco de dados não responde: por enquanto ninguém consegue entrar. Os documentos guardados estão seguros; tente de novo em instantes.',
@@ -28,13 +20,9 @@ export async function requireReady({ db }: WithDatabase, waitMs?: number): Promi
   })
 }
 
-function lookAt(db: Database): Look {
-  const look: Look = {
-    doneAt: Number.POSITIVE_INFINITY,
-    asked: tryLogin({ db }).finally(() => {
-      look.doneAt = performance.now()
-    }),
-  }
+function lookAt(db: Database): Promise<void> {
+  const look = tryLogin({ db }).finally(() => void setTimeout(() => looks.delete(db), freshMs).unref())
+  looks.set(db, look)
   return look
 }
 
