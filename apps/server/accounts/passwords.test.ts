@@ -119,17 +119,6 @@ describe('a change of password', () => {
     )
   })
 
-  test.each([
-    ['', 'segredo1', 'segredo1', 'Senha atual é obrigatória'],
-    ['segredo', '12345', '12345', 'A senha deve ter pelo menos 6 caracteres'],
-    ['segredo', 'x'.repeat(101), 'x'.repeat(101), 'A senha deve ter no máximo 100 caracteres'],
-    ['segredo', 'segredo1', 'segredo2', 'As senhas não coincidem'],
-  ])('from %j to %j (again %j) says %s', async (current, senha, again, message) => {
-    const { token } = await accounts.enter()
-    const answer = await change(token, current, senha, again)
-    expect(answer).toMatchObject({ status: 400, envelope: { errors: expect.arrayContaining([message]) } })
-  })
-
   test('guessed at all at once fails ten times and then waits, for this account only', async () => {
     const [person, other] = [await accounts.enter(), await accounts.enter()]
     const answers = await Promise.all(Array.from({ length: 15 }, () => change(person.token, 'um-palpite-errado')))

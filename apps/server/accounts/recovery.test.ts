@@ -1,6 +1,4 @@
-import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
-import { runs } from '../../../tests/support/seed.ts'
 import type { Letter } from '../platform/mail/mail.ts'
 import { newAddress, newPerson, openAccounts } from './testing.ts'
 
@@ -295,18 +293,15 @@ describe('a link', () => {
 
   test('may be given whole, from wherever the site is reached', async () => {
     const { email } = await accounts.enter()
-    const host = fc.constantFrom('https://vigia.exemplo.com.br', 'http://localhost:3000', 'https://x.br/sub', '')
-    const tail = fc.constantFrom('', '/', '?utm_source=email', '#topo', '/?a=1#b')
-    const space = fc.constantFrom('', ' ', '\n')
     const { token } = await newLink(email)
-    await fc.assert(
-      fc.asyncProperty(host, tail, space, async (host, tail, space) => {
-        const wanted = `${space}${host}/atualizar-senha/${token}${tail}${space}`
-        expect((await update(wanted, 'senha-escolhida')).status).toBe(200)
-        await accounts.rows('update mail_link set used_at = null')
-      }),
-      { numRuns: runs(10) },
-    )
+    for (const whole of [
+      `/atualizar-senha/${token}#topo`,
+      `http://localhost:3000/atualizar-senha/${token}/?a=1#b`,
+      ` https://x.br/sub/atualizar-senha/${token}?utm_source=email\n`,
+    ]) {
+      expect((await update(whole)).status).toBe(200)
+      await accounts.rows('update mail_link set used_at = null')
+    }
     for (const strange of [`https://x.br/outra/${token}`, `${token}/${token}`, `x${token}`])
       expect((await update(strange)).status).toBe(404)
   })

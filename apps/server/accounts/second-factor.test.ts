@@ -146,13 +146,6 @@ describe('a proof in a session', () => {
     expect((await prove(ana.token, { senha: ana.senha, codigo: codeOf(ana.segredo, 40) })).status).toBe(400)
     expect((await prove(ana.token, { codigo: codeOf(ana.segredo) })).status).toBe(200)
   })
-
-  test('is refused after ten tries', async () => {
-    const ana = await protectedPerson()
-    await forgetProofs()
-    for (let tries = 0; tries < 10; tries++) await prove(ana.token, { codigo: '000000' })
-    expect((await prove(ana.token, { codigo: codeOf(ana.segredo) })).status).toBe(429)
-  })
 })
 
 test('whoever knows the password of an account with a second factor changes neither it nor the e-mail without a code', async () => {
