@@ -13,7 +13,7 @@ import { embeddedCluster, InstallationError, withOwner } from '../../platform/in
 import { migrate } from '../../platform/schema/migrate.ts'
 import { createVault, type Vault } from '../../platform/vault.ts'
 import { keyPurpose, newKey, tokens, workspacePurpose, writeKey } from './keys.ts'
-import { type KeyWrapper, wrapWithKey } from './wrapping.ts'
+import { type KeyWrapper, keyOf, wrapWithKey } from './wrapping.ts'
 
 type RotationConfig = Pick<Context['config'], 'dataDir' | 'databaseUrl' | 'masterKey' | 'newMasterKey'>
 
@@ -85,14 +85,6 @@ async function fileKeys({ dataDir, newMasterKey }: RotationConfig): Promise<Keys
       await syncFolder(dataDir)
     },
   }
-}
-
-function keyOf(text: string, path: string): Buffer {
-  const key = Buffer.from(text, 'base64')
-  if (key.length === 32) return key
-  throw new InstallationError(
-    `${path} não é uma chave. Nada foi alterado: restaure a cópia de segurança desse arquivo e rode de novo.`,
-  )
 }
 
 async function openStorage(

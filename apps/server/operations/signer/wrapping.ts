@@ -35,8 +35,14 @@ export async function ensureMasterKey({ masterKey, dataDir }: Pick<Config, 'mast
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   const path = join(dataDir, 'master.key')
   const secret = await readOrCreateSecret(path, () => randomBytes(32).toString('base64'))
-  const key = Buffer.from(secret, 'base64')
-  if (key.length !== 32)
-    throw new InstallationError(`${path} não é uma chave: restaure a cópia de segurança desse arquivo.`)
-  return key
+  return keyOf(secret, path)
+}
+
+/** The key that the text of the file `path` holds. */
+export function keyOf(text: string, path: string): Buffer {
+  const key = Buffer.from(text, 'base64')
+  if (key.length === 32) return key
+  throw new InstallationError(
+    `${path} não é uma chave. Nada foi alterado: restaure a cópia de segurança desse arquivo e rode de novo.`,
+  )
 }
