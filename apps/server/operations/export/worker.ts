@@ -15,7 +15,6 @@ import type { Context, WithDatabase } from '../../platform/context.ts'
 import { inWorkspace, limitTo, readWorkspace } from '../../platform/database.ts'
 import { holdJob, type Job, type JobKind } from '../../platform/jobs/jobs.ts'
 import { LeaseLost, repeat } from '../../platform/jobs/loop.ts'
-import type { Logger } from '../../platform/log.ts'
 import { announce } from '../../platform/outbox.ts'
 import { serviceOf } from '../../platform/service.ts'
 import { leavingFiles } from './leaving-files.ts'
@@ -75,8 +74,12 @@ async function makeExport(ctx: Context, order: Order, job: Job, signal: AbortSig
   const shown = companies ? { ...ctx, db: limitTo(ctx.limited!, companies, ctx.db) } : ctx
   try {
     const taken: bigint[] = []
-    // When this process ends, another one begins anew.
-    await storeAll(file, contentOf(shown, order, tally, taken, signal), ctx.log, signal)
+    {
+      // A spreadsheet has no bytes until its last row, which may be minutes.
+      await using _ = repeat(partMs, file.report, ctx.log)
+      // When this process ends, another one begins anew.
+      for await (const bytes of contentOf(shown, order, tally, taken, signal)) await file.add(bytes, signal)
+    }
     await noteTaken(shown, order, taken)
     const printed = request.contents !== null || tally.pdf > 0
     await file.finish({ state: printed ? 'ready' : 'failed', problem: missingText(tally) })
@@ -165,17 +168,6 @@ function unreadableLines({ total, files }: { total: number; files: readonly Unre
   })
   const more = total - files.length
   return more > 0 ? [...lines, `E mais ${formatCount(more, 'arquivo', 'arquivos')} que não pudemos ler.`] : lines
-}
-
-async function storeAll(
-  file: FileInTheMaking,
-  content: AsyncIterable<Uint8Array>,
-  log: Logger,
-  signal: AbortSignal,
-): Promise<void> {
-  // A spreadsheet has no bytes until its last row, which may be minutes.
-  await using _ = repeat(partMs, file.report, log)
-  for await (const bytes of content) await file.add(bytes, signal)
 }
 
 interface FileInTheMaking {
