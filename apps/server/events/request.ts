@@ -14,7 +14,9 @@ import { AppError } from '../platform/errors.ts'
 import type { Session } from '../platform/http/session.ts'
 import { createLimiter } from '../platform/limiter.ts'
 import { holdLock } from '../platform/locks.ts'
+import { announce } from '../platform/outbox.ts'
 import { serviceCodes } from '../platform/service.ts'
+import type { Asked } from './announcements.ts'
 import { correctionsOf } from './corrections.ts'
 import { decideRequests, type EventSelection, type EventText, findCandidates } from './decide.ts'
 import { situations } from './history.ts'
@@ -22,7 +24,7 @@ import { outgoingText } from './justifications.ts'
 import { findHoldups } from './queue.ts'
 import { noteSettled, writeAnswers } from './settle.ts'
 import { type Candidate, eventsText } from './subjects.ts'
-import { endAsked, ofTwoPeople, readTwoFrom, tellAsked, waitsForSecond } from './two-people.ts'
+import { endAsked, ofTwoPeople, readTwoFrom, waitsForSecond } from './two-people.ts'
 
 type RequestContext = Pick<Context, 'db' | 'ids' | 'config'>
 
@@ -135,7 +137,10 @@ async function writeRequests(
   const leaving = written.filter(({ state }) => state === 'waiting')
   await replaceCiencias({ db }, workspaceId, kind.tpEvento, leaving)
   await writeAnswers({ db }, workspaceId, candidates)
-  await tellAsked({ db }, session, asked)
+  for (const [companyId, { length: count }] of Map.groupBy(asked, (candidate) => candidate.companyId)) {
+    const payload: Asked = { count, by: accountName }
+    await announce({ db }, workspaceId, { what: 'resposta-aguarda', companyId, payload })
+  }
   const numbers = candidates.map(({ number }) => number)
   const waits = asked.length > 0 ? ` À espera de uma segunda pessoa: ${asked.length}.` : ''
   const what = `Pediu ${eventsText(service, kind.tpEvento, numbers)}, com justificativa.${waits}`

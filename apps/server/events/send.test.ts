@@ -678,7 +678,6 @@ describe('events of CT-e', () => {
 })
 
 describe('what the authority said', () => {
-  const told = () => toldOf(ctx, manifestationAnnouncements, office.workspaceId, 'manifestacao-resultado')
   const name = () =>
     inWorkspace(
       ctx,
@@ -692,7 +691,7 @@ describe('what the authority said', () => {
     await turn(135)
     await makeDue()
     await turn(135)
-    expect(await told()).toEqual([
+    expect(await announced()).toEqual([
       {
         kind: 'sucesso',
         header: 'Manifestação registrada',
@@ -716,7 +715,7 @@ describe('what the authority said', () => {
     await ask('nfe', 1)
     const { events } = await turn(596)
     const one = await happened()
-    expect(await told()).toMatchObject([
+    expect(await announced()).toMatchObject([
       {
         kind: 'error',
         header: 'Manifestação recusada',

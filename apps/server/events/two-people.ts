@@ -12,9 +12,7 @@ import type { Session } from '../platform/http/session.ts'
 import { holdLock } from '../platform/locks.ts'
 import { queueMail } from '../platform/mail/mail.ts'
 import { announce } from '../platform/outbox.ts'
-import type { Asked } from './announcements.ts'
 import { noteSettled } from './settle.ts'
-import type { Candidate } from './subjects.ts'
 
 // Answers above a value leave only when two people want them: docs/decisions/0048-two-people.md. Nothing claims an `asked` row.
 
@@ -109,17 +107,6 @@ export async function endAsked(
      where workspace_id = ${workspaceId} and state = 'asked' and ${which}
     returning id, document_id as "documentId", company_id as "companyId"`.execute(db)
   noteSettled({ db }, workspaceId, rows)
-}
-
-export async function tellAsked(
-  ctx: WithDatabase,
-  session: Pick<Session, 'workspaceId' | 'accountName'>,
-  candidates: readonly Pick<Candidate, 'companyId' | 'chave'>[],
-): Promise<void> {
-  for (const [companyId, some] of Map.groupBy(candidates, (candidate) => candidate.companyId)) {
-    const payload: Asked = { count: some.length, by: session.accountName }
-    await announce(ctx, session.workspaceId, { what: 'resposta-aguarda', companyId, payload })
-  }
 }
 
 /** Reads the setting, and the visible companies in which fewer than two people may answer. Inside the workspace. */
