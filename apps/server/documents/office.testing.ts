@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Database } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
-import { newWorkspace } from '../platform/testing.ts'
+import { insertCompany, newWorkspace } from '../platform/testing.ts'
 import { arrivalOf, type Copy, type CopyDraft, cnpjs, type EventCopy } from './list/order.testing.ts'
 import { readArrival } from './reading/read.ts'
 import { receive } from './receive.ts'
@@ -18,18 +18,9 @@ export interface TestWorkspace {
 
 export async function newOffice(db: Database): Promise<TestWorkspace> {
   const id = await newWorkspace(db)
-  return inWorkspace({ db }, id, async ({ db }) => {
-    const companies: number[] = []
-    for (const cnpj of cnpjs) {
-      const row = await db
-        .insertInto('company')
-        .values({ workspace_id: id, cnpj, name: 'EMPRESA', search: 'empresa', uf: 35 })
-        .returning('id')
-        .executeTakeFirstOrThrow()
-      companies.push(row.id)
-    }
-    return { id, companies }
-  })
+  const companies: number[] = []
+  for (const cnpj of cnpjs) companies.push((await insertCompany(db, id, { cnpj })).id)
+  return { id, companies }
 }
 
 export async function picture(db: Database, { id, companies }: TestWorkspace) {

@@ -316,21 +316,6 @@ test('whatever arrives, is answered, cancelled, replaced and made anew in any or
   )
 })
 
-test('documents that are no more after they were made anew leave nothing behind', async () => {
-  const { workspaceId, inside, deliver, rebuild, sums } = await newOffice()
-  await deliver(noteWith(note))
-  await readEverything(ctx)
-  const before = await sums()
-  await inside((db) =>
-    sql`insert into document (workspace_id, company_id, issued_at, nsu, supplier_id, number, event_code, type, series, roles, status, base_status, complete, amount, chave)
-        select workspace_id, company_id, issued_at, nsu, supplier_id, 99, event_code, type, series, roles, status, base_status, complete, amount, ${chaveOf({ number: 99 })}
-          from document where workspace_id = ${workspaceId} returning id`.execute(db),
-  )
-  await rebuild()
-  await readEverything(ctx)
-  expect(await sums()).toEqual(before)
-})
-
 test('a day that is none is no due date, and half of a character at the end of a long name is stored', async () => {
   const { workspaceId, inside, deliver, found } = await newOffice()
   const cut = { name: `${'A'.repeat(119)}😀`, code: 'CUT-1' }

@@ -212,19 +212,19 @@ describe('the sheet of an event', () => {
   test('is asked for by the name that the history gives it', async () => {
     const get = await serve()
     const letter = {
-      seq: 2,
+      seq: 9999,
       description: 'Carta de Correcao',
       detail: '<xCorrecao>Onde se lê A, leia-se B</xCorrecao>',
     }
-    await store('nfe', [arrive(1, note(1)), arrive(2, evento(110110, letter)), arrive(3, evento(110111))])
+    await store('nfe', [arrive(1, note(1)), arrive(2, evento(110110, letter)), arrive(3, evento(99))])
     await store('cte', [arrive(1, cteProc({ recipient: cnpj })), arrive(2, eventoCte(610110))])
     const [nfe, cte] = [await idOf(chaveOf()), await idOf(cteChaveOf())]
     const printable = (history: History) => history.flatMap(({ idEvento }) => idEvento ?? []).sort()
-    expect(printable(await historyOf(get, nfe))).toEqual(['110110-2-91', '110111-1-91'])
+    expect(printable(await historyOf(get, nfe))).toEqual(['110110-9999-91', '99-1-91'])
     expect(printable(await historyOf(get, cte))).toEqual(['610110-1-35'])
     for (const [id, event] of [
-      [nfe, '110110-2-91'],
-      [nfe, '110111-1-91'],
+      [nfe, '110110-9999-91'],
+      [nfe, '99-1-91'],
       [cte, '610110-1-35'],
     ]) {
       const answer = await get(`/evento/${id}/${event}`)
@@ -232,20 +232,6 @@ describe('the sheet of an event', () => {
       expect(answer.headers['content-type']).toBe('application/pdf')
       expect(answer.rawPayload.subarray(0, 5).toString()).toBe('%PDF-')
     }
-  })
-
-  test('is found with every number that an event may have', async () => {
-    const get = await serve()
-    await store('nfe', [
-      arrive(1, note(1)),
-      arrive(2, evento(110110, { number: 1, seq: 9999 })),
-      arrive(3, evento(99, { number: 1 })),
-    ])
-    const path = await idOf(chaveOf({ number: 1 }))
-    const { historico } = (await get(`/detalhes/${path}`)).json().data
-    const names = historico.flatMap(({ idEvento }: { idEvento: string | null }) => idEvento ?? [])
-    expect(names).toHaveLength(2)
-    for (const name of names) expect((await get(`/evento/${path}/${name}`)).statusCode, name).toBe(200)
   })
 
   test('is there while only the summary of its document is', async () => {

@@ -215,15 +215,16 @@ export async function noteAltered(
      -- Events that end a document say more than those that correct it.
      order by d.id, array_position(${altering}::int[], e.tp_evento)`.execute(db)
   if (altered.length === 0) return
-  const { rows } = await sql<{ document_id: bigint; altered_by: number }>`
+  await sql`
     insert into document_reliance as r (workspace_id, document_id, company_id, altered_at, altered_by)
     select ${workspaceId}, a.id, ${companyId}, clock_timestamp(), a.tp_evento
       from unnest(${altered.map(({ id }) => id)}::bigint[], ${altered.map(({ tpEvento }) => tpEvento)}::int[]) a (id, tp_evento)
     -- Later than a check that this transaction waited for.
     on conflict (workspace_id, document_id) do update
-      set altered_at = greatest(excluded.altered_at, (r.checked_at at time zone 'UTC' + interval '1 microsecond') at time zone 'UTC'), altered_by = excluded.altered_by
-    returning document_id, altered_by`.execute(db)
-  await tellAltered({ db }, workspaceId, companyId, rows)
+      set altered_at = greatest(excluded.altered_at, (r.checked_at at time zone 'UTC' + interval '1 microsecond') at time zone 'UTC'), altered_by = excluded.altered_by`.execute(
+    db,
+  )
+  await tellAltered({ db }, workspaceId, companyId, altered)
 }
 
 export interface Altered {
@@ -242,9 +243,8 @@ async function tellAltered(
   { db }: WithDatabase,
   workspaceId: number,
   companyId: number,
-  altered: readonly { document_id: bigint; altered_by: number }[],
+  altered: readonly { id: bigint; tpEvento: number }[],
 ): Promise<void> {
-  if (altered.length === 0) return
   const hiding = await readHiding({ db }, workspaceId)
   const { rows } = await sql<Altered>`
     select d.chave, d.type, d.number::float8 as number, s.name as issuer, a.event as "tpEvento", exists (
@@ -252,7 +252,7 @@ async function tellAltered(
                 and c.tp_evento = ${confirmacao} and c.rank > 0 and not c.undone) as confirmed,
            array_remove(array[case when u.checked_at is not null then 'conferido' end, case when u.booked_at is not null then 'lançado' end,
              case when u.delivered_at is not null then 'entregue' end, case when u.exported_at is not null then 'exportado' end], null) as done
-      from unnest(${altered.map((one) => one.document_id)}::bigint[], ${altered.map((one) => one.altered_by)}::int[]) a (id, event)
+      from unnest(${altered.map(({ id }) => id)}::bigint[], ${altered.map(({ tpEvento }) => tpEvento)}::int[]) a (id, event)
       join document d on d.workspace_id = ${workspaceId} and d.id = a.id
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
       join document_reliance u on u.workspace_id = d.workspace_id and u.document_id = d.id
