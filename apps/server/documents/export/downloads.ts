@@ -39,13 +39,14 @@ export async function openExport(
   const opened = openTicket(ctx, ticket)
   if (!opened) throw notThere()
   const { workspaceId, id } = opened
-  const goesOn = continues !== undefined && (await hasBegun(ctx, opened, continues.tag))
+  const kept = await findKept(ctx, opened)
+  // Only a client that has the beginning of the file knows its tag.
+  const goesOn = typeof continues?.tag === 'string' && kept !== undefined && continues.tag === wholeOf(kept)?.tag
   if (!goesOn && opened.validUntil <= new Date())
     throw new AppError(
       'gone',
       'O link desta exportação valia por dez minutos, que já passaram. Seus documentos estão seguros: baixe pelo sino, ou exporte de novo.',
     )
-  const kept = await findKept(ctx, opened)
   if (kept?.form !== form) throw notThere()
   const led = { companies: kept.companies, whole: kept.request.leaving !== undefined }
   await requireHolder(ctx, opened, led)
@@ -65,7 +66,7 @@ export async function openExport(
   stack.defer(leave)
   stack.use(await takeDownload(workspaceId))
   const { fileName, requestedBy, shared } = kept.request
-  await requireBeginning(ctx, opened)
+  const begun = await requireBeginning(ctx, opened)
   // The link asks for no session: it is known who got it.
   const reader = { workspaceId, accountName: requestedBy, address: shared ? undefined : address }
   if (!goesOn)
@@ -75,7 +76,7 @@ export async function openExport(
       { isHead },
       form === 'zip' ? `Baixou a exportação “${fileName}”.` : `Abriu a impressão “${fileName}”.`,
     )
-  const whole = await findWhole(ctx, opened)
+  const whole = wholeOf(begun)
   const from = whole && continues && (continues.tag ?? whole.tag) === whole.tag ? continues.from : 0
   const place = whole && (await placeIn(ctx, opened, from))
   const content = streamOf((abandoned) => partsOf(ctx, opened, abandoned, place ? { ...place, ...whole } : undefined))
@@ -90,23 +91,12 @@ export async function openExport(
   return { content, fileName, ...(whole && place && { whole: { bytes: whole.bytes, tag: whole.tag, from } }) }
 }
 
-// Whether a client has the beginning of these bytes: nobody else knows their name.
-async function hasBegun(ctx: WithDatabase, ticket: Ticket, tag: string | null): Promise<boolean> {
-  return tag !== null && (await findWhole(ctx, ticket))?.tag === tag
-}
+type Found = NonNullable<Awaited<ReturnType<typeof findKept>>>
 
-interface Whole {
-  bytes: number
-  parts: number
-  attempt: number
-  tag: string
-}
-
-async function findWhole(ctx: WithDatabase, ticket: Ticket): Promise<Whole | null> {
-  const found = await findKept(ctx, ticket)
+// The file as a whole, by a tag for its bytes; null: it is not ready.
+function wholeOf({ state, form, bytes, parts, attempt, request }: Found) {
   // A viewer in a browser would ask for a PDF in many small pieces, each of them a download.
-  if (found?.state !== 'ready' || found.form !== 'zip' || !found.request.secret) return null
-  const { bytes, parts, attempt, request } = found
+  if (state !== 'ready' || form !== 'zip' || !request.secret) return null
   const digest = createHash('sha256').update(`${request.secret} ${attempt}`).digest('base64url')
   return { bytes, parts, attempt, tag: `"${digest.slice(0, 22)}"` }
 }
@@ -128,13 +118,13 @@ async function placeIn(ctx: WithDatabase, { workspaceId, id }: Ticket, from: num
 }
 
 // Failures before the first byte can be told in words.
-async function requireBeginning(ctx: WithDatabase, ticket: Ticket): Promise<void> {
+async function requireBeginning(ctx: WithDatabase, ticket: Ticket): Promise<Found> {
   const until = performance.now() + beginningMsMax
   for (;;) {
     const found = await findKept(ctx, ticket)
     if (!found) throw notThere()
     if (found.state === 'failed') throw new AppError('conflict', found.problem ?? notMade)
-    if (found.state === 'ready' || found.parts > 0) return
+    if (found.state === 'ready' || found.parts > 0) return found
     if (performance.now() > until)
       throw new AppError(
         'conflict',
