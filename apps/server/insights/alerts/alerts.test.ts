@@ -5,7 +5,7 @@ import { afterEach, expect, test } from 'vitest'
 import { execute } from '../../../../tests/support/database.ts'
 import { readZip } from '../../../../tests/support/zip.ts'
 import { rebuildProjection } from '../../documents/rebuild.ts'
-import { arrive, chaveOf, company, cteProc, deliverTo, evento, nfeProc, resNFe } from '../../documents/testing.ts'
+import { arrive, chaveOf, company, deliverTo, evento, nfeProc, resNFe } from '../../documents/testing.ts'
 import { acknowledgePending } from '../../events/ciencia.ts'
 import { useContext } from '../../platform/database.testing.ts'
 import { inWorkspace } from '../../platform/database.ts'
@@ -414,25 +414,6 @@ test('a document that the database refuses keeps nobody else from being judged, 
   await execute(url, 'alter table alert drop constraint refused_4003')
   await night()
   expect((await list({ Regra: 'S10' })).map(({ numero }) => numero).sort()).toEqual([4003, 4004])
-})
-
-test('a CT-e is judged again when the note that it carries comes', async () => {
-  const { workspaceId, companyId, deliver } = await newOffice()
-  const carried = `<infCTeNorm><infDoc><infNFe><chave>${chaveOf()}</chave></infNFe></infDoc></infCTeNorm><autXML>`
-  const xml = cteProc({ recipient: company, payer: 3, readers: [company] }).replace('<autXML>', carried)
-  await deliverTo(ctx, { workspaceId, companyId }, 'cte', [arrive(1, xml)])
-  const judgedAt = async () => {
-    await judge()
-    return inWorkspace(ctx, workspaceId, async ({ db }) => {
-      const { rows } = await sql<{ at: Date }>`
-        select judged_at as at from document where workspace_id = ${workspaceId} and type = 2`.execute(db)
-      return rows[0]!.at.getTime()
-    })
-  }
-  const alone = await judgedAt()
-  expect(await judgedAt()).toBe(alone)
-  await deliver(nfeProc())
-  expect(await judgedAt()).toBeGreaterThan(alone)
 })
 
 test('a rule is tried on the last ninety days, switched off or on, and nothing changes', async () => {

@@ -18,8 +18,6 @@ import { writeVerdicts } from './verdicts.ts'
 
 const kind = 'alerts'
 const judgedMax = 50
-// Documents that name one, judged again.
-const citingMax = 200
 // Pause until documents are looked at again that somebody changed meanwhile.
 const changedWaitMs = 5_000
 
@@ -108,7 +106,6 @@ async function takeTurn(ctx: Context, job: Job): Promise<{ companies: readonly n
   return inWorkspace({ db: ctx.db, log: ctx.log }, workspaceId, async ({ db, log }): ReturnType<typeof takeTurn> => {
     await holdAlerts({ db }, workspaceId)
     await auditBills({ db, log }, workspaceId, ids)
-    const changed = new Set(waiting.flatMap(({ id, changed }) => (changed ? id : [])))
     const announced = new Set(told ? waiting.flatMap(({ id, changed, late }) => (changed && !late ? id : [])) : [])
     const judgedAt = new Date(asOf).toISOString()
     const judged = new Map<bigint, JudgedAt>(
@@ -137,13 +134,12 @@ async function takeTurn(ctx: Context, job: Job): Promise<{ companies: readonly n
     await sql`delete from alert where workspace_id = ${workspaceId} and document_id = any (${others}::bigint[])`.execute(
       db,
     )
-    const again = await findCompanions(db, workspaceId, changed)
-    await showVerdicts({ db }, workspaceId, [...judged.keys(), ...others], { judged, again })
+    await showVerdicts({ db }, workspaceId, [...judged.keys(), ...others], { judged })
     // A rule that was switched meanwhile has its own beginning.
     await sql`
         update alert_setting set reviewed_id = ${reviewedNext}::bigint
          where workspace_id = ${workspaceId} and reviewed_id = ${reviewed}::bigint`.execute(db)
-    const more = waiting.length === judgedMax || reviewedNext !== null || again.length > 0
+    const more = waiting.length === judgedMax || reviewedNext !== null
     const waitMs = more ? 0 : waiting.length > 0 ? await readWait({ db }, workspaceId) : null
     await holdJob({ db }, job)
     const companies = new Set(waiting.flatMap(({ companyId, changed }) => (changed ? companyId : [])))
@@ -174,23 +170,6 @@ export async function judgeRead(
   return new Map(
     verdicts.flatMap(({ documentId, verdict: { againAt } }) => (againAt === null ? [] : [[documentId, againAt]])),
   )
-}
-
-// A CT-e or a note of a CT-e, or another document that names one of these or is named, judged before these came.
-async function findCompanions(db: Database, workspaceId: number, ids: ReadonlySet<bigint>): Promise<bigint[]> {
-  const document = (chave: RawBuilder<unknown>) =>
-    sql`(select o.id, o.judged_at from document o where o.workspace_id = ${workspaceId} and ${chave} offset 0) o`
-  const { rows } = await sql<{ id: bigint }>`
-    with d as materialized (
-      select d.* from unnest(${[...ids]}::bigint[]) q (id)
-       cross join lateral (select id, chave, created_at from document d where d.workspace_id = ${workspaceId} and d.id = q.id offset 0) d)
-    select o.id from d join document_cite c on c.workspace_id = ${workspaceId} and c.document_id = d.id
-     cross join lateral ${document(sql`o.chave = c.chave`)} where o.judged_at < d.created_at
-    union
-    select o.id from d cross join lateral (
-      select c.document_id from document_cite c where c.workspace_id = ${workspaceId} and c.chave = d.chave order by c.document_id desc limit ${citingMax}) c
-     cross join lateral ${document(sql`o.id = c.document_id`)} where o.judged_at < d.created_at`.execute(db)
-  return rows.map(({ id }) => id)
 }
 
 // How long until the documents that wait are looked at again; null: none waits.
