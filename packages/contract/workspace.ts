@@ -134,7 +134,7 @@ export const Plan = z.object({
   pagoAte: z.string().nullable(),
   capturaPausada: z.boolean(),
   empresas: count,
-  /** Documents received this month, up to 100,000; beyond the limit they are still captured. */
+  /** Documents received this month; beyond the limit they are still captured. */
   documentosNoMes: count,
 })
 export type Plan = z.output<typeof Plan>

@@ -15,7 +15,7 @@ export async function warnOfPlan(ctx: WithConfig, workspaceId: number): Promise<
   const { plan, arrived, month } = await readWorkspace(ctx, workspaceId, async (ctx) => {
     const plan = await readPlan(ctx, workspaceId)
     const max = plan.documentsPerMonthMax
-    const arrived = max === null ? 0 : await countArrivals(ctx, workspaceId, max + 1)
+    const arrived = max === null ? 0 : await countArrivals(ctx, workspaceId)
     return { plan, arrived, month: await thisMonth(ctx) }
   })
   await warnOfEnd(ctx, workspaceId, plan)
