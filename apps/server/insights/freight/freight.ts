@@ -30,7 +30,7 @@ export type Question = Omit<RouteInput<typeof downloadFreight>['query'], 'IdEmpr
   companyId?: number | undefined
 }
 
-type Row = Omit<FreightFinding, 'idDFe' | 'nome' | 'documentos'> & { id: bigint; documents: string[]; place: string }
+type Row = Omit<FreightFinding, 'idDFe' | 'nome' | 'documentos'> & { id: bigint; documents: string[]; place: bigint }
 
 const wordsMax = 5
 
@@ -75,7 +75,7 @@ async function readRows(db: Database, workspaceId: number, rest: RawBuilder<unkn
     select f.document_id as id, d.chave, d.type as "tipoDFe", d.number::float8 as numero, s.name as emitente, s.tax_id as "cnpjEmitente", c.public_id as "idEmpresa",
            c.name as empresa, c.cnpj as "cnpjEmpresa", f.value / 100::float8 as valor, ${issuedText} as emissao, f.code as regra, f.sentence as frase, f.documents,
            case when m.code is not null then json_build_object('quem', ${nameOfAuthor(workspaceId, 'm.said_by')}, 'quando', ${jsonTime(sql`m.said_at`)}) end as certo,
-           ${jsonTime(dueAt(new Date()))} as "desacordoAte", to_char(f.issued_at, 'YYYY-MM-DD"T"HH24:MI:SS') as place
+           ${jsonTime(dueAt(new Date()))} as "desacordoAte", extract(epoch from f.issued_at)::bigint as place
       ${found} join company c on c.workspace_id = f.workspace_id and c.id = f.company_id
      where ${rest}`.execute(db)
   return rows
@@ -94,8 +94,8 @@ export async function listFindings(
   if (after !== undefined) {
     const { at, id, code } = placeOf(ctx, workspaceId, after)
     conditions.push(
-      sql`(f.issued_at, f.document_id) <= (${at}::timestamp, ${id}::bigint)`,
-      sql`((f.issued_at, f.document_id) <> (${at}::timestamp, ${id}::bigint) or f.code > ${code})`,
+      sql`(f.issued_at, f.document_id) <= (${at}, ${id}::bigint)`,
+      sql`((f.issued_at, f.document_id) <> (${at}, ${id}::bigint) or f.code > ${code})`,
     )
   }
   const rows = await readRows(ctx.db, workspaceId, sql`${every(conditions)} ${byNewest} limit ${take + 1}`)
@@ -108,17 +108,10 @@ export async function listFindings(
 }
 
 function placeOf({ ids }: Pick<Context, 'ids'>, workspaceId: number, text: string) {
-  const [, at, code, publicId] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.(fr-[a-z-]{1,10})\.(.+)$/.exec(text) ?? []
+  const [, seconds, code, publicId] = /^(-?\d{1,11})\.(fr-[a-z-]{1,10})\.(.+)$/.exec(text) ?? []
   const id = publicId === undefined ? null : ids.decode(workspaceId, publicId)
-  if (id === null || !isMoment(at!))
-    throw new AppError('not-found', 'Esta página da lista não existe. Comece de novo pela primeira.')
-  return { at: at!, code: code!, id }
-}
-
-// As the database has it too: neither a year 0000 nor a 31st of February.
-function isMoment(at: string): boolean {
-  const time = Date.parse(`${at}Z`)
-  return at >= '0001' && !Number.isNaN(time) && new Date(time).toISOString().startsWith(at)
+  if (id === null) throw new AppError('not-found', 'Esta página da lista não existe. Comece de novo pela primeira.')
+  return { at: sql`to_timestamp(${seconds}::float8) at time zone 'UTC'`, code: code!, id }
 }
 
 export async function sumFindings(
