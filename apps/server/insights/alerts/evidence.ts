@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
-import { type Alert, bandNames } from '@vigia/contract/alerts'
+import { bandNames } from '@vigia/contract/alerts'
 import { formatBrasiliaMoment, formatMoney } from '@vigia/contract/text'
 import { familyOf } from '@vigia/dfe/families/lookup'
 import { sql } from 'kysely'
@@ -17,6 +17,7 @@ import { readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Caller, Session } from '../../platform/http/session.ts'
 import { findAlert } from './list.ts'
+import { stateNames } from './states.ts'
 
 // Why a document looks wrong, as files that can be handed on: what the person sees on the screen, and the bytes behind it.
 
@@ -95,13 +96,6 @@ async function readEvents(
        order by e.registered_at, e.tp_evento, e.sequence limit ${eventsMax}`.execute(db),
   )
   return rows
-}
-
-const stateNames: Record<Alert['estado'], string> = {
-  nova: 'nova',
-  'em-analise': 'em análise',
-  conhecida: 'ignorada',
-  confirmada: 'suspeita confirmada',
 }
 
 function timeline(alert: Found, { historico }: Details): { quando: string; oQue: string; quem: string }[] {

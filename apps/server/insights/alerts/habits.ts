@@ -3,6 +3,7 @@ import { nfe, nfeRole } from '@vigia/dfe/families/nfe'
 import { sql } from 'kysely'
 import { readCaptureStates } from '../../capture/state.ts'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
+import { taxBase } from '../../documents/store.ts'
 import type { WithDatabase } from '../../platform/context.ts'
 
 // Oddities of a company or an issuer, not of a document: S50 and S48. People look them up, unnotified.
@@ -59,7 +60,7 @@ export async function readHabits({ db }: WithDatabase, workspaceId: number): Pro
   const silent = quiet.filter(isSilent).slice(0, shownMax)
   const digit = (first: number) => sql`coalesce(sum(n) filter (where first = ${sql.lit(String(first))}), 0)::int`
   const { rows: digits } = await sql<{ base: string; name: string; counts: number[] }>`
-    select case length(s.tax_id) when 14 then left(s.tax_id, 8) else s.tax_id end as base, max(s.name) as name,
+    select ${taxBase('s')} as base, max(s.name) as name,
            array[${sql.join([1, 2, 3, 4, 5, 6, 7, 8, 9].map(digit))}] as counts
       from (select supplier_id, left(ltrim(amount::text, '0.'), 1) as first, count(*) as n from (
               select d.supplier_id, d.amount from document d where ${bought} and d.issued_at > now() - interval '2 years'

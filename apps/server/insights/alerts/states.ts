@@ -1,7 +1,7 @@
 import { rules } from '@vigia/checks/alerts/rules'
 import { defaultSettings } from '@vigia/checks/alerts/settings'
 import type { AlertSettings } from '@vigia/contract/alert-settings'
-import { type AlertBand, type AlertRule, alertMax, type KnownAlert } from '@vigia/contract/alerts'
+import { type Alert, type AlertBand, type AlertRule, alertMax, type KnownAlert } from '@vigia/contract/alerts'
 import { formatList, formatMoney } from '@vigia/contract/text'
 import { sql } from 'kysely'
 import { recordAudit } from '../../accounts/audit/audit.ts'
@@ -100,7 +100,12 @@ export async function setState(
   return changed.length
 }
 
-const stateNames = { 'em-analise': 'em análise', conhecida: 'ignorada', confirmada: 'suspeita confirmada' }
+export const stateNames: Record<Alert['estado'], string> = {
+  nova: 'nova',
+  'em-analise': 'em análise',
+  conhecida: 'ignorada',
+  confirmada: 'suspeita confirmada',
+}
 
 type Pair = Pick<Stated, 'companyBase' | 'issuerBase'>
 

@@ -53,7 +53,7 @@ export function moveMonth(month: string, by: number): string {
   return new Date(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)) - 1 + by)).toISOString().slice(0, 7)
 }
 
-export function monthsOf([from, to]: Range): string[] {
+function monthsOf([from, to]: Range): string[] {
   const months = [from]
   while (months.at(-1)! < to) months.push(moveMonth(months.at(-1)!, 1))
   return months
