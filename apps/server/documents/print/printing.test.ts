@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { PNG } from 'pngjs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { setLogo } from '../../companies/logo.ts'
+import { showOnly } from '../../companies/testing.ts'
 import { useContext } from '../../platform/database.testing.ts'
 import { inWorkspace } from '../../platform/database.ts'
 import { serveRoutes } from '../../platform/http/http.ts'
@@ -167,7 +168,7 @@ test('of a note only the summary: no DANFE yet, and no DACTE ever', async () => 
   expect((await get(`/dacte/${id}`)).statusCode).toBe(404)
 })
 
-test('each kind has its own form, and unknown documents have none', async () => {
+test('each kind has its own form, and unknown and hidden documents have none', async () => {
   const get = await serve()
   await store('nfe', [arrive(1, note(1))])
   await store('cte', [arrive(1, cteProc({ number: 1, recipient: cnpj }))])
@@ -178,6 +179,13 @@ test('each kind has its own form, and unknown documents have none', async () => 
     const answer = await get(path)
     expect(answer.statusCode, path).toBe(404)
     expect(answer.json().message).toBe('Documento não encontrado.')
+  }
+  for (const [roles, status] of [
+    [0, 404],
+    [2, 200],
+  ] as const) {
+    await showOnly(ctx.db, workspaceId, { nfe: roles })
+    expect((await get(`/danfe/${nfe}`)).statusCode).toBe(status)
   }
 })
 
