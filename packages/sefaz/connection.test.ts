@@ -3,8 +3,9 @@ import { createServer as createTcpServer, type Socket } from 'node:net'
 import tls from 'node:tls'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type Connection, connect, onlyWhile } from './connection.ts'
-import { SefazError, type SefazErrorKind, UnsentError } from './error.ts'
+import { type SefazErrorKind, UnsentError } from './error.ts'
 import {
+  failure,
   issue,
   newKey,
   serve,
@@ -39,15 +40,6 @@ function open(
 
 function post(connection: Connection, to: string, body = '<a>ação</a>', timeoutMs?: number) {
   return connection.post(to, { body, headers: { 'content-type': 'text/xml' }, timeoutMs })
-}
-
-async function failure(response: Promise<unknown>): Promise<SefazError> {
-  const error = await response.then(
-    () => null,
-    (error: unknown) => error,
-  )
-  if (!(error instanceof SefazError)) throw error ?? new Error('the call succeeded')
-  return error
 }
 
 async function expectFailure(response: Promise<unknown>, kind: SefazErrorKind, detail: RegExp) {

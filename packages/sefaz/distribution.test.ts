@@ -9,8 +9,8 @@ import { findSamples } from '../../tests/support/samples.ts'
 import { type Connection, connect } from './connection.ts'
 import { type DistributionRequest, queryDistribution, unzipDocument } from './distribution.ts'
 import { simulatedEndpoints } from './endpoints.ts'
-import { DocumentTooLargeError, SefazError, type SefazErrorKind } from './error.ts'
-import { issue, newKey, serve, type TestServer } from './testing.ts'
+import { DocumentTooLargeError, type SefazError, type SefazErrorKind } from './error.ts'
+import { failure, issue, newKey, serve, type TestServer } from './testing.ts'
 
 const root = issue({ commonName: 'AC de Teste', authority: true, key: newKey() })
 const key = newKey()
@@ -69,11 +69,7 @@ function soap(result: string, prefix = 'soap', version = 'http://www.w3.org/2003
 }
 
 async function expectFailure(asking: Promise<unknown>, kind: SefazErrorKind): Promise<SefazError> {
-  const error = await asking.then(
-    () => null,
-    (error: unknown) => error,
-  )
-  if (!(error instanceof SefazError)) throw error ?? new Error('the call succeeded')
+  const error = await failure(asking)
   expect(error.kind).toBe(kind)
   return error
 }

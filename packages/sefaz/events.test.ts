@@ -322,36 +322,6 @@ describe('text', () => {
       { numRuns: runs(2000) },
     )
   })
-
-  test('of the repertoire is never refused and only trimmed', () => {
-    const latin = fc.string({
-      unit: fc
-        .integer({ min: 0x20, max: 0xff })
-        .filter((c) => c < 0x7f || c > 0xa0)
-        .map((c) => String.fromCharCode(c)),
-    })
-    fc.assert(
-      fc.property(latin, (text) => {
-        expect(cleanEventText(text)).toBe(text.trim())
-      }),
-    )
-  })
-
-  test('arrives in the event unchanged', () => {
-    const body = fc.string({ unit: fc.constantFrom(...'aé ÿ<&>"\']]>'), minLength: 15, maxLength: 60 })
-    fc.assert(
-      fc.property(body, (text) => {
-        const clean = cleanEventText(text)
-        fc.pre(clean.length >= 15)
-        const { xml } = signManifestation({ ...ciencia, tpEvento: 210240, xJust: text }, certificate)
-        expect(readReceived(Buffer.from(processedEvent({ xml }, { xml: '<x/>' }))).facts).toMatchObject({
-          justification: clean,
-        })
-        expect(verifySignature(xml).valid).toBe(true)
-      }),
-      { numRuns: runs(30) },
-    )
-  })
 })
 
 describe('outcomes', () => {

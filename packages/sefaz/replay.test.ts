@@ -1,16 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { fileURLToPath } from 'node:url'
-import { verifySignature } from '@vigia/xml/verify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { verifyWithXmlCrypto } from '../../tests/support/judges.ts'
 import { type Connection, connect } from './connection.ts'
 import { queryDistribution, unzipDocument } from './distribution.ts'
 import { cteEventUrl, simulatedEndpoints } from './endpoints.ts'
 import { sendCteEvent, sendManifestations, signCteEvent, signManifestation } from './events.ts'
 import { issue, newKey, serve, type TestServer } from './testing.ts'
 
-// The exchanges that are printed in the manuals: our requests are those, and of the responses nothing is missed.
+// The responses that are printed in the manuals: nothing of them is missed.
 
 const folder = fileURLToPath(new URL('../../../shared/reference/sefaz/', import.meta.url))
 const read = (name: string) => (existsSync(folder) ? readFileSync(`${folder}${name}.md`, 'utf8') : '')
@@ -18,9 +16,7 @@ const blocks = ['exemplos', 'distribuicao', 'eventos']
   .flatMap((name) => [...read(name).matchAll(/```xml\n([\s\S]*?)\n```/g)])
   .map(([, xml = '']) => xml)
 const having = (root: string) => blocks.filter((xml) => new RegExp(`^<(?:soap:)?${root}[ >]`).test(xml))
-const requests = blocks.filter((xml) => xml.startsWith('<soap12:Envelope'))
 const inside = (xml: string, name: string) => new RegExp(`<${name}>([^<]*)<`).exec(xml)?.[1]
-const unsigned = (xml: string) => xml.replace(/<Signature .*?<\/Signature>/g, '')
 
 const root = issue({ commonName: 'AC de Teste', authority: true, key: newKey() })
 const key = newKey()
@@ -29,11 +25,9 @@ const company = issue({ commonName: 'EMPRESA DESTINATARIA LTDA:44555666000181', 
 let peer: TestServer
 let connection: Connection
 let respond: (response: ServerResponse) => void
-let received: string
 
 beforeAll(async () => {
-  peer = await serve({ server, clientAuthorities: [root] }, (_, body, response) => {
-    received = body
+  peer = await serve({ server, clientAuthorities: [root] }, (_request, _body, response) => {
     respond(response)
   })
   connection = connect({ ...company, chain: [] }, { ca: [root.certificate] })
@@ -76,41 +70,9 @@ const ask = (service: 'nfe' | 'cte', query: { ultNSU: string } | { NSU: string }
 
 describe.runIf(blocks.length > 0)('the printed exchanges', () => {
   test('there are as many as we know of', () => {
-    expect(requests).toHaveLength(4)
-    expect(having('distDFeInt')).toHaveLength(2)
     expect(['retDistDFeInt', 'retEnvEvento', 'retEventoCTe', 'Envelope'].map((name) => having(name).length)).toEqual([
       3, 3, 1, 4,
     ])
-  })
-
-  test('every request is what we send', async () => {
-    respondWith('')
-    const sendings = [
-      () => manifest('202608110001'),
-      () => disagree(),
-      () => ask('nfe', { ultNSU: '0' }),
-      () => ask('cte', { ultNSU: '0' }),
-      () => ask('nfe', { NSU: '157' }),
-      () => ask('nfe', { chNFe: chave }),
-    ]
-    const sent: string[] = []
-    for (const send of sendings) {
-      await send().catch(() => null)
-      sent.push(unsigned(received))
-    }
-    expect(sent.slice(0, 4).sort()).toEqual(requests.map(unsigned).sort())
-    const messages = sent.slice(4).map((body) => /<distDFeInt.*<\/distDFeInt>/.exec(body)?.[0])
-    expect(messages).toEqual(having('distDFeInt'))
-  })
-
-  test('every signature verifies, here and with xml-crypto', () => {
-    const signed = blocks.filter((xml) => xml.includes('<X509Certificate>M'))
-    expect(signed.length).toBeGreaterThanOrEqual(6)
-    for (const xml of signed) {
-      const cut = /<(evento|eventoCTe|NFe|CTe) xmlns[\s\S]*<\/\1>/.exec(xml)?.[0] ?? ''
-      expect(verifySignature(xml)).toMatchObject({ valid: true })
-      expect(verifyWithXmlCrypto(cut)).toBe(true)
-    }
   })
 
   test('every response of the distribution is read', async () => {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { hasSchemas, schema } from '../../tests/support/judges.ts'
 import { type Connection, connect } from './connection.ts'
 import { cteEventUrl, simulatedEndpoints } from './endpoints.ts'
-import { SefazError, type SefazErrorKind } from './error.ts'
+import type { SefazError, SefazErrorKind } from './error.ts'
 import {
   processedEvent,
   type SignedEvent,
@@ -14,7 +14,7 @@ import {
   signCteEvent,
   signManifestation,
 } from './events.ts'
-import { issue, newKey, serve, type TestServer } from './testing.ts'
+import { failure, issue, newKey, serve, type TestServer } from './testing.ts'
 
 const root = issue({ commonName: 'AC de Teste', authority: true, key: newKey() })
 const key = newKey()
@@ -100,11 +100,7 @@ const soapCte = (result: string) => soap(result, 'cteRecepcaoEventoResult', `${c
 const escaped = (xml: string) => xml.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
 async function expectFailure(sending: Promise<unknown>, kind: SefazErrorKind): Promise<SefazError> {
-  const error = await sending.then(
-    () => null,
-    (error: unknown) => error,
-  )
-  if (!(error instanceof SefazError)) throw error ?? new Error('the call succeeded')
+  const error = await failure(sending)
   expect(error.kind).toBe(kind)
   return error
 }
@@ -343,49 +339,14 @@ describe('the response to an event of a CT-e', () => {
   })
 })
 
-describe('without a response', () => {
-  const page =
-    (body: string, status = 200) =>
-    (response: ServerResponse) =>
-      void response.writeHead(status).end(body)
-  const failures: [string, typeof respond, SefazErrorKind][] = [
-    ['a page', page('<html><body>Manutenção<br></body></html>'), 'not-xml'],
-    ['nothing', page(''), 'not-xml'],
-    ['an empty result', page(soap('')), 'not-xml'],
-    ['another service', page(soap('<retDistDFeInt><cStat>137</cStat></retDistDFeInt>')), 'not-xml'],
-    ['a response without cStat', page(soap('<retEnvEvento/><retEventoCTe/>')), 'not-xml'],
-    ['403', page('<html>403.7</html>', 403), 'forbidden'],
-    ['503', page('<html>indisponível</html>', 503), 'http'],
-    ['404', page('', 404), 'http'],
-    ['a connection cut off', (response) => void response.destroy(), 'refused'],
-  ]
-
-  test.each(failures)('%s', async (_, behaviour, kind) => {
-    respond = behaviour
-    await Promise.all([expectFailure(send(), kind), expectFailure(sendCte(), kind)])
-  })
-
-  test('silence', async () => {
-    respond = () => {}
-    const patient = connection
-    connection = open(500)
-    try {
-      await Promise.all([expectFailure(send(), 'timeout'), expectFailure(sendCte(), 'timeout')])
-    } finally {
-      connection.close()
-      connection = patient
-    }
-  })
-
-  test.each(["Unable to handle request. The action 'x' was not recognized.", 'Server was unable to process request.'])(
-    'the Fault %s',
-    async (reason) => {
-      const body = `<soap:Fault><soap:Code><soap:Value>soap:Sender</soap:Value></soap:Code><soap:Reason><soap:Text xml:lang="en">${reason}</soap:Text></soap:Reason><soap:Detail/></soap:Fault>`
-      respondWith(soap(body), 500)
-      expect((await expectFailure(send(), 'fault')).detail).toBe(reason)
-      expect((await expectFailure(sendCte(), 'fault')).detail).toBe(reason)
-    },
-  )
+// Everything else that is no response is in distribution.test.ts, by the same code.
+test.each([
+  ['another service', '<retDistDFeInt><cStat>137</cStat></retDistDFeInt>'],
+  ['a response without cStat', '<retEnvEvento/><retEventoCTe/>'],
+])('%s is no response', async (_, result) => {
+  respondWith(soap(result))
+  await expectFailure(send(), 'not-xml')
+  await expectFailure(sendCte(), 'not-xml')
 })
 
 describe('the processed event', () => {

@@ -13,6 +13,7 @@ import { createServer } from 'node:https'
 import { text } from 'node:stream/consumers'
 import type { TlsOptions } from 'node:tls'
 import forge from 'node-forge'
+import { SefazError } from './error.ts'
 
 // Certificates, .pfx files and a server for the tests of this package; nothing here is exported from it.
 
@@ -254,4 +255,14 @@ export const weakDh = (() => {
 export function serverHelloWithoutRenegotiationInfo(): Buffer {
   const hello = Buffer.concat([Buffer.from([3, 3]), randomBytes(32), Buffer.from([0, 0xc0, 0x2f, 0])])
   return Buffer.concat([Buffer.from([22, 3, 3, 0, hello.length + 4, 2, 0, 0, hello.length]), hello])
+}
+
+/** The error with which a call fails. */
+export async function failure(response: Promise<unknown>): Promise<SefazError> {
+  const error = await response.then(
+    () => null,
+    (error: unknown) => error,
+  )
+  if (!(error instanceof SefazError)) throw error ?? new Error('the call succeeded')
+  return error
 }
