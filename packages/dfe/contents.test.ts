@@ -45,58 +45,33 @@ const scaled = (texts: readonly (string | undefined)[]) =>
     return sum + BigInt(whole + fraction.padEnd(10, '0'))
   }, 0n)
 
+type Item = NfeContents['items'][number]
+const amountsOfItem: [path: string, of: (item: Item) => string | undefined][] = [
+  ...(['vProd', 'qCom', 'vUnCom', 'vDesc', 'vFrete', 'vOutro'] as const).map(
+    (name): [string, (item: Item) => string | undefined] => [`det/prod/${name}`, ({ prod }) => prod[name]],
+  ),
+  ...(['vBC', 'pICMS', 'vICMS', 'vICMSST', 'vFCP'] as const).map(
+    (name): [string, (item: Item) => string | undefined] => [`imposto/ICMS/*/${name}`, ({ ICMS }) => ICMS?.[name]],
+  ),
+  ['imposto/IPI/*/vIPI', ({ IPI }) => IPI?.vIPI],
+  ['imposto/PIS/*/vPIS', ({ PIS }) => PIS?.vPIS],
+  ['imposto/COFINS/*/vCOFINS', ({ COFINS }) => COFINS?.vCOFINS],
+  ['imposto/IBSCBS/gIBSCBS/vBC', ({ IBSCBS }) => IBSCBS?.vBC],
+  ['imposto/IBSCBS/gIBSCBS/gIBSUF/vIBSUF', ({ gIBSUF }) => gIBSUF?.vIBSUF],
+  ['imposto/IBSCBS/gIBSCBS/gIBSMun/gRed/pAliqEfet', ({ gIBSMun }) => gIBSMun?.pAliqEfet],
+  ['imposto/IBSCBS/gIBSCBS/gCBS/gDif/vDif', ({ gCBS }) => gCBS?.vDif],
+  ['imposto/IBSCBS/gIBSCBSMono/vTotCBSMonoItem', ({ gIBSCBSMono }) => gIBSCBSMono?.vTotCBSMonoItem],
+]
+
 describe.runIf(samples.length > 0)('every sample, against XPath', () => {
   test.each(samples.filter(({ file }) => file.startsWith('nfe')))('$file', ({ bytes }) => {
     const { items, due, totals, reformTotals, damaged } = nfe(bytes)
     using document = XmlDocument.fromBuffer(bytes)
     const same = (values: readonly (string | undefined)[], path: string) =>
       expect(scaled(values), path).toBe(scaled(find(document, path)))
-    for (const name of ['vProd', 'qCom', 'vUnCom', 'vDesc', 'vFrete', 'vOutro'] as const)
-      same(
-        items.map(({ prod }) => prod[name]),
-        `det/prod/${name}`,
-      )
-    for (const name of ['vBC', 'pICMS', 'vICMS', 'vICMSST', 'vFCP'] as const)
-      same(
-        items.map(({ ICMS }) => ICMS?.[name]),
-        `imposto/ICMS/*/${name}`,
-      )
-    same(
-      items.map(({ IPI }) => IPI?.vIPI),
-      'imposto/IPI/*/vIPI',
-    )
-    same(
-      items.map(({ PIS }) => PIS?.vPIS),
-      'imposto/PIS/*/vPIS',
-    )
-    same(
-      items.map(({ COFINS }) => COFINS?.vCOFINS),
-      'imposto/COFINS/*/vCOFINS',
-    )
-    same(
-      items.map(({ IBSCBS }) => IBSCBS?.vBC),
-      'imposto/IBSCBS/gIBSCBS/vBC',
-    )
-    same(
-      items.map(({ gIBSUF }) => gIBSUF?.vIBSUF),
-      'imposto/IBSCBS/gIBSCBS/gIBSUF/vIBSUF',
-    )
-    same(
-      items.map(({ gIBSMun }) => gIBSMun?.pAliqEfet),
-      'imposto/IBSCBS/gIBSCBS/gIBSMun/gRed/pAliqEfet',
-    )
-    same(
-      items.map(({ gCBS }) => gCBS?.vDif),
-      'imposto/IBSCBS/gIBSCBS/gCBS/gDif/vDif',
-    )
-    same(
-      items.map(({ gIBSCBSMono }) => gIBSCBSMono?.vTotCBSMonoItem),
-      'imposto/IBSCBS/gIBSCBSMono/vTotCBSMonoItem',
-    )
-    same(
-      due.map(({ vDup }) => vDup),
-      'cobr/dup/vDup',
-    )
+    for (const [path, of] of amountsOfItem) same(items.map(of), path)
+    const dues = due.map(({ vDup }) => vDup)
+    same(dues, 'cobr/dup/vDup')
     same([totals.vNF], 'total/ICMSTot/vNF')
     same([reformTotals?.vCBS], 'total/IBSCBSTot/gCBS/vCBS')
     expect(items.map(({ prod }) => prod.xProd)).toEqual(find(document, 'det/prod/xProd'))

@@ -13,10 +13,3 @@ test('they are found by code and by sigla', () => {
   expect([30, 91, '', 'SP', '035x'].map(ufByCode)).toEqual([undefined, undefined, undefined, undefined, undefined])
   expect(ufBySigla('XX')).toBe(undefined)
 })
-
-test('the CT-e is authorised by the state itself, by the SVRS or by the SVSP', () => {
-  const own = ufs.filter(({ uf, cteAuthorizer }) => cteAuthorizer === uf).map(({ uf }) => uf)
-  expect(own).toEqual(['MG', 'SP', 'PR', 'MS', 'MT'])
-  expect(ufs.filter(({ cteAuthorizer }) => cteAuthorizer === 'SVSP').map(({ uf }) => uf)).toEqual(['RR', 'AP', 'PE'])
-  expect(ufs.filter(({ cteAuthorizer }) => cteAuthorizer === 'SVRS')).toHaveLength(19)
-})
