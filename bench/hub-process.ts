@@ -1,22 +1,20 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { connect, type Server, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { WebSocket, WebSocketServer } from 'ws'
 
-// The processes that hub.ts starts, each with one part. A connection takes a descriptor at either end and two at the door.
+// The processes that hub.ts starts, each with one part.
 
 /** Requests that a part takes. */
 interface PartRequests {
   api: { url: string; memory: number }
   bare: { url: string; memory: number; send: number }
-  door: { open: true }
   clients: { open: number; arrivals: number[] }
 }
 
 export interface BenchPart<P extends keyof PartRequests> extends AsyncDisposable {
-  ask<A extends keyof PartRequests[P] & string>(what: A, about?: unknown, server?: Server): Promise<PartRequests[P][A]>
+  ask<A extends keyof PartRequests[P] & string>(what: A, about?: unknown): Promise<PartRequests[P][A]>
 }
 
 /** Starts a process that plays `part`. */
@@ -27,9 +25,9 @@ export function startPart<P extends keyof PartRequests>(part: P, about: unknown 
   })
   failed.catch(() => {})
   return {
-    async ask(what, about = null, server) {
+    async ask(what, about = null) {
       const response = Promise.race([once(child, 'message'), failed])
-      child.send({ what, about }, server)
+      child.send({ what, about })
       const [value] = await response
       return value
     },
@@ -53,16 +51,15 @@ const markShape = /aviso \d+\./
 const handshake = { request: '{"protocol":"json","version":1}\x1e', response: '{}\x1e' }
 const atOnce = 50
 const patienceMs = 30_000
-const connectionsPerAddress = 500
 
-type PartHandler = (what: string, about: never, server?: Server) => unknown
+type PartHandler = (what: string, about: never) => unknown
 
 const parts: Record<string, (about: never) => Promise<PartHandler>> = {
   async api(environment: Record<string, string>) {
     // Not by the other parts: the memory of each is measured.
     const { readConfig, start } = await import('@vigia/server/start')
     const config = readConfig(environment, environment.DATA_DIR!)
-    // Thousands of pages of one new workspace come from a few addresses.
+    // All pages of one new workspace come from one address.
     const door = { ...config.door, calls: { perSecond: 100_000, burst: 100_000 } }
     const server = await start({ ...config, door }, { roles: ['api'] })
     return (what) => (what === 'url' ? server.url : memory())
@@ -83,30 +80,6 @@ const parts: Record<string, (about: never) => Promise<PartHandler>> = {
       what === 'url' ? `http://127.0.0.1:${port}` : what === 'memory' ? memory() : send(about as string)
   },
 
-  // Hands connections on in turn, and says that they come from many addresses: the hub takes only so many of one.
-  async door(name: string) {
-    let count = 0
-    const handOn = (client: Socket, upstreams: string[]) => {
-      const address = `10.0.${name}.${Math.floor(count / connectionsPerAddress)}`
-      const { hostname, port } = new URL(upstreams[count++ % upstreams.length]!)
-      const upstream = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port), noDelay: true })
-      client.setNoDelay(true)
-      const end = () => {
-        client.destroy()
-        upstream.destroy()
-      }
-      for (const socket of [client, upstream]) socket.on('error', end).on('close', end)
-      client.once('data', (head) => {
-        upstream.write(String(head).replace('\r\n', `\r\nX-Forwarded-For: ${address}\r\n`))
-        client.pipe(upstream).pipe(client)
-      })
-    }
-    return (_, upstreams, server) => {
-      server!.on('connection', (client) => handOn(client, upstreams))
-      return true
-    }
-  },
-
   async clients() {
     const sockets = new Set<WebSocket>()
     const arrivals = new Map<string, number[]>()
@@ -118,11 +91,9 @@ const parts: Record<string, (about: never) => Promise<PartHandler>> = {
       times.push(sharedNow())
     }
     const handlers: Record<string, (about: never) => Promise<unknown>> = {
-      async open({ url, tokens, withinMs }: { url: string; tokens: string[]; withinMs: number }) {
-        const until = sharedNow() + withinMs
+      async open({ url, tokens }: { url: string; tokens: string[] }) {
         const openNext = async () => {
-          while (tokens.length > 0 && sharedNow() < until) {
-            const token = tokens.pop()!
+          for (let token = tokens.pop(); token; token = tokens.pop()) {
             const socket = await openSocket(url, token, hear)
             if (socket) sockets.add(socket.on('close', () => sockets.delete(socket)))
           }
@@ -164,8 +135,8 @@ function memory(): number {
 if (process.send && process.argv[1] === fileURLToPath(import.meta.url)) {
   const [part = '', about = 'null'] = process.argv.slice(2)
   const handler = parts[part]!(JSON.parse(about) as never)
-  const respond = async ({ what, about }: { what: string; about: unknown }, server?: Server) =>
-    process.send!(await (await handler)(what, about as never, server))
-  process.on('message', (request: Parameters<typeof respond>[0], server?: Server) => void respond(request, server))
+  const respond = async ({ what, about }: { what: string; about: unknown }) =>
+    process.send!(await (await handler)(what, about as never))
+  process.on('message', (request: Parameters<typeof respond>[0]) => void respond(request))
   process.on('disconnect', () => process.exit(0))
 }
