@@ -175,7 +175,7 @@ function CompanyTableRow({ company, selection, now, rowIndex }: CompanyItemProps
   const chosen = selection.ids.has(company.id)
   return (
     <>
-      <tr aria-rowindex={rowIndex} className={clsx('h-9 [&>td]:py-1', chosen ? 'bg-brand-soft' : 'hover:bg-sunken')}>
+      <tr aria-rowindex={rowIndex} className={clsx('h-9', chosen ? 'bg-brand-soft' : 'hover:bg-sunken')}>
         <td className="pl-0!">
           <div className="flex items-center gap-2">
             <Checkbox

@@ -86,12 +86,12 @@ export function Validity({ company, now }: { company: CompanyRow; now: Date }) {
   const words = known ? validityText(validity, now) : undefined
   const Icon = ended ? CalendarX : CalendarClock
   return (
-    <p className="flex min-w-0 flex-wrap items-center gap-x-2">
+    <p className="flex min-w-0 items-center gap-x-2" title={words}>
       <span className="tabular-nums">{formatInstantDate(validity)}</span>
       {known && (ended || soon) && (
         <span className={`flex min-w-0 items-center gap-1 text-sm ${ended ? 'text-error' : 'text-warning'}`}>
           <Icon aria-hidden className="size-3.5 shrink-0" />
-          {words}
+          <span className="truncate">{words}</span>
         </span>
       )}
     </p>
