@@ -4,11 +4,11 @@ import path from 'node:path'
 
 // Ceilings, so that the house stays small enough for a stranger. A commit that raises one says why.
 const ceilings: Record<string, number> = {
-  'lines of server': 42_725,
-  'lines of packages': 26_011,
+  'lines of server': 42_025,
+  'lines of packages': 25_910,
   'lines of scripts': 3_779,
   'lines of web': 32_341,
-  'lines of tests and benches': 72_470,
+  'lines of tests and benches': 70_095,
   settings: 37,
   decisions: 53,
 }

@@ -127,8 +127,9 @@ const openPanel = async (page: Page, row = 0) => {
 }
 const printedFormDrawn = async (page: Page) => {
   await drawn(page.getByRole('dialog').locator('canvas').first())
-  // Its structure names words that are set one after the other.
-  await page.getByRole('dialog').locator('.endOfContent').first().waitFor({ state: 'attached' })
+  // The structure of each page names words that are set one after the other.
+  const count = (parts: string) => page.getByRole('dialog').locator(parts).count()
+  await expect.poll(async () => (await count('.endOfContent')) - (await count('canvas'))).toBe(0)
 }
 const answer = async (page: Page, label: string) => {
   await tick(page)
