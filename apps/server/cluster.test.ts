@@ -229,7 +229,7 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
     )
     const file = await mine.call('GET', body.data.endereco)
     expect(file.bytes.subarray(0, 2).toString()).toBe('PK')
-    const month = new Date().toISOString().slice(0, 7)
+    const month = new Date(Date.now() - 3 * 3_600_000).toISOString().slice(0, 7)
     for (const path of [
       `Relatorios?Tipo=compras&Por=produto&MesDe=${month}&MesAte=${month}`,
       ...['Prazos', 'Alertas/resumo', 'Alertas', 'Auditoria', 'Alteracoes', 'Avisos'],

@@ -26,7 +26,8 @@ const lists = routes
   .filter((route) => isArray(route.data) || Object.values(fieldsOf(route)).some(isArray))
 const inPages = lists.filter((route) => goesOn.some((name) => name in fieldsOf(route)))
 
-const month = new Date().toISOString().slice(0, 7)
+// The month in Brasília, as that of the rows.
+const month = new Date(Date.now() - 3 * 3_600_000).toISOString().slice(0, 7)
 const lastDay = new Date(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)), 0)).toISOString().slice(0, 10)
 const days = `DataDe=${month}-01T00:00:00&DataAte=${lastDay}T23:59:59`
 
@@ -69,7 +70,7 @@ const rowsOf: Record<string, string | null> = {
       insert into product (workspace_id, issuer, code, name, ncm, unit, bare)
       select $1::int, '', i::text, 'PAPEL ' || i, '', 'UN', '' from generate_series(1, $2::int) i returning workspace_id, id)
     insert into product_sum (workspace_id, product_id, company_id, month, side, documents, value, quantity)
-    select b.workspace_id, b.id, (select min(id) from company where workspace_id = $1), date_trunc('month', now()), 0, 1, 100, 10000 from bought b`,
+    select b.workspace_id, b.id, (select min(id) from company where workspace_id = $1), date_trunc('month', now() at time zone 'America/Sao_Paulo'), 0, 1, 100, 10000 from bought b`,
   '/v1/api/Alteracoes': `
     with changed as (
       insert into document_change (workspace_id, document_id, version, at, kind, company_id)
