@@ -4,11 +4,11 @@ import path from 'node:path'
 
 // Ceilings, so that the house stays small enough for a stranger. A commit that raises one says why.
 const ceilings: Record<string, number> = {
-  'lines of server': 42_025,
-  'lines of packages': 25_910,
+  'lines of server': 40_729,
+  'lines of packages': 25_343,
   'lines of scripts': 3_779,
   'lines of web': 32_341,
-  'lines of tests and benches': 70_095,
+  'lines of tests and benches': 71_951,
   settings: 37,
   decisions: 53,
 }
@@ -19,7 +19,7 @@ const files = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' })
   .split('\n')
   .filter((file) => file !== '' && existsSync(path.join(root, file)))
 const isTest = (file: string) =>
-  /\.(test|testing|bench)\.tsx?$|(^|\/)(support|tests|bench)\/|chaos|^scripts\/record\.ts$/.test(file)
+  /\.(test|bench)\.tsx?$|(^|[./])testing\.tsx?$|(^|\/)(support|tests|bench)\/|chaos|^scripts\/record\.ts$/.test(file)
 
 function kindOf(file: string): string | null {
   if (/^docs\/decisions\//.test(file)) return 'decisions'
