@@ -8,7 +8,7 @@ const ceilings: Record<string, number> = {
   'lines of packages': 25_343,
   'lines of scripts': 3_779,
   'lines of web': 32_341,
-  'lines of tests and benches': 71_951,
+  'lines of tests and benches': 71_957,
   settings: 37,
   decisions: 53,
 }

@@ -31,9 +31,15 @@ export async function startTwoWorkspaces({ working }: { working: boolean }): Pro
     { cnpj: '12ABC34501DE35', nome: 'EMPRESA ALFA LTDA', uf: 'SP' },
     { cnpj: '44555666000181', nome: 'SEGREDO DA CONCORRENTE LTDA', uf: 'SC' },
   ]
+  // Each note can still be answered with Ciência.
+  const since = Date.now() - 8 * 86_400_000
   const product = stack.use(
     // An hour that outlasts a file.
-    await startProduct({ roles: ['api'], hourMs: 600_000, simulator: { seed: 17, documentsEach: 60, companies } }),
+    await startProduct({
+      roles: ['api'],
+      hourMs: 600_000,
+      simulator: { seed: 17, since, documentsEach: 60, companies },
+    }),
   )
   const owner = new pg.Client({ connectionString: product.databaseUrl })
   await owner.connect()
