@@ -7,8 +7,8 @@ const ceilings: Record<string, number> = {
   'lines of server': 40_729,
   'lines of packages': 25_343,
   'lines of scripts': 3_779,
-  'lines of web': 32_341,
-  'lines of tests and benches': 71_957,
+  'lines of web': 32_353,
+  'lines of tests and benches': 71_968,
   settings: 37,
   decisions: 53,
 }

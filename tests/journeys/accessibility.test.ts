@@ -281,9 +281,18 @@ const overOtherScreens: View[] = [
     coloured: true,
     path: '/dashboard',
     act: async (page) => {
+      // On the first morning of a month no day has a document yet.
+      await page.route('**/v1/api/Dashboard', async (route) => {
+        const response = await route.fetch()
+        const body = await response.json()
+        body.data.documentosPorDia[0].qtdNfe ||= 1
+        await route.fulfill({ response, json: body })
+      })
+      await page.reload()
       await press(page, 'Ver tabela')
       await shown(page.getByRole('table', { name: 'Documentos por dia de emissão' }))
     },
+    leave: (page) => page.unrouteAll(),
   },
   {
     name: 'the menu of the person',

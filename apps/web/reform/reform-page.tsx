@@ -32,6 +32,7 @@ export function ReformPage() {
   const [params, setParams] = useSearchParams()
   const months = monthsUntil(new Date())
   const month = months.find((one) => one === params.get('mes')) ?? months[0]!
+  const before = months[months.indexOf(month) + 1]
   const company = params.get('empresa') ?? ''
   const input = { query: { Mes: month, ...(company && { IdEmpresa: company }) } }
   const sheet = useScreenQuery(getReformSheet, input, { refreshMs, errorToast: true })
@@ -59,7 +60,9 @@ export function ReformPage() {
       }
     >
       <Choices month={month} months={months} company={company} onChoose={choose} />
-      <Loaded query={sheet}>{(data) => <Sheet sheet={data} company={company} />}</Loaded>
+      <Loaded query={sheet}>
+        {(data) => <Sheet sheet={data} company={company} before={before} onMonth={(mes) => choose('mes', mes)} />}
+      </Loaded>
     </Page>
   )
 }
@@ -101,7 +104,15 @@ function Choices({ month, months, company, onChoose }: ChoicesProps) {
 
 type Place = Pick<Behind, 'month' | 'company'>
 
-function Sheet({ sheet, company }: { sheet: ReformSheet; company: string }) {
+interface SheetProps {
+  sheet: ReformSheet
+  company: string
+  /** The month before, where there is one to look at. */
+  before: string | undefined
+  onMonth: (month: string) => void
+}
+
+function Sheet({ sheet, company, before, onMonth }: SheetProps) {
   const at: Place = { month: sheet.mes, company }
   const nothing = sheet.total.length === 0 && sheet.creditosAoTodo === 0
   return (
@@ -120,6 +131,7 @@ function Sheet({ sheet, company }: { sheet: ReformSheet; company: string }) {
           <Empty
             icon={<Percent />}
             title={`Nenhum documento recebido${company ? ' por esta empresa' : ''} em ${formatMonth(sheet.mes)}`}
+            action={before && <Button onClick={() => onMonth(before)}>Ver {formatMonth(before)}</Button>}
           >
             Os documentos completos entram aqui depois de lidos por dentro.
           </Empty>

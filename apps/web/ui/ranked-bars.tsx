@@ -12,8 +12,8 @@ export function RankedBars({ label, rows, beforeName, valueName }: RankedBarsPro
   const highest = Math.max(1, ...rows.flatMap(({ value, before }) => [value, before]))
   const share = (value: number) => `${Math.max(0, Math.min(100, (value / highest) * 100))}%`
   return (
-    <figure role="img" aria-label={label}>
-      <div aria-hidden className="grid gap-1.5">
+    <figure>
+      <div role="img" aria-label={label} className="grid gap-1.5">
         {rows.map(({ key, name, value, before, text }) => (
           <div
             key={key}
