@@ -5,7 +5,7 @@ import { arrive, cteProc, evento, nfeProc, resNFe } from '../documents/testing.t
 import { inCapture } from '../platform/database.ts'
 import { captureAnnouncements } from './announcements.ts'
 import { deliverPage } from './delivery.ts'
-import { type CaptureLine, claimLine, holdLine, releaseLine } from './lease.ts'
+import { type CaptureLine, changeLine, claimLine, releaseLine } from './lease.ts'
 import { ourFault } from './sources/lost.ts'
 import {
   changeAfter,
@@ -32,7 +32,7 @@ const deliver = (line: CaptureLine, arrivals: ReturnType<typeof arrive>[], { mor
     const [before, after] =
       arrivals.length > 0 ? [arrivals[0]!.nsu - 1n, arrivals[arrivals.length - 1]!.nsu] : [last, last]
     last = after
-    await holdLine(ctx, line, { last_nsu: after })
+    await changeLine(ctx, line, { last_nsu: after })
     await deliverPage(ctx, line, arrivals, { before, after, more })
   })
 const notes = (first: number, last: number) =>
@@ -121,7 +121,7 @@ describe('documents that arrive', () => {
 })
 
 const settle = (line: CaptureLine, cStat: number) =>
-  inCapture(ctx, (ctx) => holdLine(ctx, line, changeAfterCode(cStat, { ult: 0 })))
+  inCapture(ctx, (ctx) => changeLine(ctx, line, changeAfterCode(cStat, { ult: 0 })))
 
 describe('the state of a capture', () => {
   test('is announced when it changes, not at each retry, and when it is normal again', async () => {

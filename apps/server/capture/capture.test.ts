@@ -5,7 +5,7 @@ import { arrive, nfeProc } from '../documents/testing.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { requestSync } from './capture.ts'
 import { copyToOthers, deliverPage, readArrivals } from './delivery.ts'
-import { claimLine, holdLine, releaseLine } from './lease.ts'
+import { changeLine, claimLine, releaseLine } from './lease.ts'
 import {
   newCompany as addCompany,
   changeAfterCode,
@@ -38,7 +38,7 @@ const turn = (line: NonNullable<Awaited<ReturnType<typeof claimLine>>>, first: n
     const arrivals = Array.from({ length: last - first + 1 }, (_, index) =>
       arrive(first + index, nfeProc({ number: first + index })),
     )
-    await holdLine(ctx, line, { last_nsu: BigInt(last) })
+    await changeLine(ctx, line, { last_nsu: BigInt(last) })
     await deliverPage(ctx, line, arrivals, { before: BigInt(first - 1), after: BigInt(last), more: false })
     return { ...line, lastNsu: BigInt(last) }
   })

@@ -40,7 +40,10 @@ interface Candidate extends Choice {
 
 type Purpose = 'Consultar documentos' | 'Buscar documentos que faltam' | 'Conferir o acesso'
 
-/** Chooses a certificate of this CNPJ's base. Null when none is valid, or all rest and no person asked: a request wakes one, once. */
+/**
+ * Chooses a certificate of this CNPJ's base and opens its key. Null when none is valid, or all rest
+ * and no person asked: a request wakes one, once.
+ */
 export async function findCertificate(
   ctx: WithConfig & Pick<Context, 'signer' | 'log'>,
   line: Pick<CaptureLine, 'id' | 'service' | 'cnpj' | 'wanted'>,
@@ -118,8 +121,11 @@ export async function listRests(
   return (await listCandidates(ctx, line)).filter((one) => !isShown(one)).map(({ restsMs }) => restsMs)
 }
 
-/** Writes what an answer said of the certificate that was shown. `ctx.db` is a transaction of the capture that holds the line. */
-export async function noteCertificate(
+/**
+ * Writes what an answer said of the certificate that was shown, for queries of this line; for all uses
+ * `noteCertificateAnswer` does. `ctx.db` is a transaction of the capture that holds the line.
+ */
+export async function noteCertificateOnLine(
   { db }: WithDatabase,
   line: Pick<CaptureLine, 'id'>,
   { workspaceId, companyId, certificateId }: Pick<Choice, 'workspaceId' | 'companyId' | 'certificateId'>,
@@ -163,5 +169,5 @@ export async function setAside(
   const { workspaceId, certificateId } = choice
   ctx.log.error({ err: error, workspaceId, certificateId }, 'a certificate does not open; another is used')
   const change = { kind: 'refused' as const, restMs: ctx.config.sefaz.hourMs, why: unreadable, isSilent: false }
-  await inCapture(ctx, (ctx) => noteCertificate(ctx, line, choice, change))
+  await inCapture(ctx, (ctx) => noteCertificateOnLine(ctx, line, choice, change))
 }

@@ -12,7 +12,7 @@ import { quotaWait } from '../sefaz/ledger.ts'
 import { askSoon, requestSync } from './capture.ts'
 import { readCompleteness } from './completeness.ts'
 import { findPosition } from './gaps/positions.ts'
-import { type CaptureLine, claimLine, holdLine, lockHeldLine, releaseLine } from './lease.ts'
+import { type CaptureLine, changeLine, claimLine, lockHeldLine, releaseLine } from './lease.ts'
 import type { Question } from './source.ts'
 import { gapsOf, holdAgain, newCompany, retireLines, rhythm, rowOf, send, told, useInstallation } from './testing.ts'
 import { settle } from './turn.ts'
@@ -161,7 +161,7 @@ test('what is missing waits as long as a query that was refused has to', async (
   await single(593, 0)
   // The pause of that query, and then that of a note that is to be looked for.
   const minutesUntil = async (hours: number, from: number) => {
-    await inCapture(ctx, ({ db }) => holdLine({ db }, line, { gap_at: fromNow(hours * rhythm.hourMs) }))
+    await inCapture(ctx, ({ db }) => changeLine({ db }, line, { gap_at: fromNow(hours * rhythm.hourMs) }))
     await page(138, from + 9, notes(from, from + 4))
     expect(await gaps()).toContain(`passed ${from + 5}-${from + 9}`)
     return ((await row()).gap_at!.getTime() - Date.now()) / 60_000

@@ -128,15 +128,15 @@ export function decideWithoutCertificate(line: LineState, rests: readonly number
   )
 }
 
-// Tries another certificate soon, and state and message stay. If all rest, waits for the first; never for ever, because
-// a refused certificate may be accepted later.
 function orOther(
   { others, rhythm }: Pick<Situation, 'others' | 'rhythm'>,
   ownRestMs: number | null,
   verdict: Verdict,
 ): Verdict {
+  // One is free: try it soon, say nothing new.
   if (others.some((ms) => ms <= 0))
     return { ...verdict, keepsState: true, nextInMs: rhythm.pagePauseMs, allowedInMs: rhythm.pagePauseMs }
+  // All rest: wait for the first.
   const rests = ownRestMs === null ? others : [...others, ownRestMs]
   return { ...verdict, message: noneAccepted, nextInMs: verdict.nextInMs ?? Math.min(...rests) }
 }

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { sql } from 'kysely'
-import { type Arrival, damagedProblem, placeOf } from '../documents/arrival.ts'
+import { type Arrival, damagedProblem, ownNsuOf } from '../documents/arrival.ts'
 import { readApart } from '../documents/reading/reading.ts'
 import { listReceipts, type ReceiveResult, receive } from '../documents/receive.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
@@ -9,7 +9,7 @@ import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { announce } from '../platform/outbox.ts'
 import { type Service, serviceOf } from '../platform/service.ts'
 import type { Arrived } from './announcements.ts'
-import { type CaptureLine, holdLine, releaseLine } from './lease.ts'
+import { type CaptureLine, changeLine, releaseLine } from './lease.ts'
 import type { Delivered, Question } from './source.ts'
 
 type DeliveryContext = Pick<Context, 'db' | 'log' | 'config'>
@@ -41,7 +41,7 @@ export async function readArrivals(
   documents: readonly Delivered[],
 ): Promise<Arrival[]> {
   const asked = 'at' in question ? question.at : null
-  const page = documents.map(({ nsu, ...one }) => ({ ...one, nsu: nsu ?? asked ?? placeOf(one.content) }))
+  const page = documents.map(({ nsu, ...one }) => ({ ...one, nsu: nsu ?? asked ?? ownNsuOf(one.content) }))
   const arrivals = await readApart(ctx, page, { pack: true, cnpj, withinMs: Math.min(10_000, leaseMs / 4) })
   return Promise.all(arrivals.map(findDamage))
 }
@@ -64,7 +64,8 @@ async function findDamage(arrival: Arrival): Promise<Arrival> {
   }
 }
 
-// Proved, unpaused subscribers. If none is at the cursor, paused ones there receive too: one copy stays complete.
+// Proved, unpaused subscribers. If every unpaused one lags, a paused one at the cursor receives too:
+// the others copy from it later.
 function keepersOf(all: Subscriber[], cursor: bigint): Subscriber[] {
   const proved = all.filter((one) => one.proved)
   const receiving = proved.filter((one) => !one.paused)
@@ -141,8 +142,8 @@ async function copySome(
   isWanted = (one: Subscriber) => !one.paused,
 ): Promise<boolean> {
   return inCapture(ctx, async (ctx) => {
-    // Locks the line: no subscriber is paused or resumed between here and the end of the transaction.
-    await holdLine(ctx, line, {})
+    // Renews the lease and locks the line: no subscriber is paused or resumed between here and the end of the transaction.
+    await changeLine(ctx, line, {})
     const all = (await listSubscribers(ctx, line)).filter((one) => one.proved)
     const behind = all.find((one) => isWanted(one) && one.deliveredNsu < line.lastNsu)
     const complete = all.filter((one) => one.deliveredNsu === line.lastNsu)

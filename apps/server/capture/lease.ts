@@ -20,7 +20,7 @@ export interface CaptureLine extends Readonly<LineState> {
   readonly cnpj: string
   readonly leaseBy: string
   readonly leaseMs: number
-  readonly turn: Turn
+  readonly turn: LeasePurpose
   /** A person requested a query, and no resting certificate was woken for that yet. */
   readonly wanted: boolean
   /** A question that was sent, and of which nothing is written yet. */
@@ -28,20 +28,20 @@ export interface CaptureLine extends Readonly<LineState> {
 }
 
 /** Purpose of a lease; `first`: nothing was ever answered about the line. */
-export type Turn = 'first' | 'due' | 'copies' | 'gap' | 'check'
+export type LeasePurpose = 'first' | 'due' | 'copies' | 'gap' | 'check'
 
 // Gaps and copies must not take the places of turns for new documents.
-const shareOfTurn: Readonly<Record<Turn, number>> = { first: 1, due: 1, copies: 1 / 4, gap: 1 / 2, check: 1 }
+const shareOfTurn: Readonly<Record<LeasePurpose, number>> = { first: 1, due: 1, copies: 1 / 4, gap: 1 / 2, check: 1 }
 
 /** A way to claim a line for one kind of turn. */
 interface TurnLane extends Lane {
-  turn: Turn
+  turn: LeasePurpose
   /** Limit of held turns of this kind for this lane; absent: the share of the kind (`shareOfTurn`). */
   heldMax?: number
 }
 
 const isTime = sql`next_at <= now() and allowed_at <= now() and (automatic or wanted) and not paused`
-// Never while it is blocked, nor while a lost response may have been a block.
+// In any state but waiting, only after `allowed_at`.
 const isTimeOfGap = sql`gap_at <= now() and not paused and (state = 'waiting' or allowed_at <= now())`
 const hasCopies = sql`catch_up and not paused and catch_up_at <= now()`
 
@@ -86,7 +86,7 @@ async function claim(
     // Forces plans by index until the table is analysed. A lost commit is harmless: `noteQuestion` waits for the disk.
     await sql`select set_config('enable_sort', 'off', true), set_config('enable_seqscan', 'off', true),
                      set_config('synchronous_commit', 'off', true)`.execute(db)
-    const { rows } = await sql<{ turn: Turn; n: number }>`
+    const { rows } = await sql<{ turn: LeasePurpose; n: number }>`
       select coalesce(lease_for, 'due') as turn, count(*)::int as n from capture_line where lease_until > now() group by 1`.execute(
       db,
     )
@@ -107,7 +107,7 @@ async function claim(
 }
 
 /** How many lines are held, by what for. */
-type Held = Partial<Record<Turn, number>>
+type Held = Partial<Record<LeasePurpose, number>>
 
 const receivingWorkspaces = (due: RawBuilder<unknown>) => sql`
   select distinct s.workspace_id as id from capture_subscription s
@@ -171,7 +171,7 @@ export async function lockAtCursor(ctx: WithConfig, line: CaptureLine): Promise<
 const leaseLost = ({ id }: Pick<CaptureLine, 'id'>) => new LeaseLost(`the lease of line ${id} is gone`)
 
 /** Changes a held line and renews its lease, or throws `LeaseLost`. */
-export async function holdLine(
+export async function changeLine(
   { db }: WithDatabase,
   line: Pick<CaptureLine, 'id' | 'leaseBy' | 'leaseMs'>,
   change: UpdateObject<Tables, 'capture_line'>,
@@ -239,7 +239,7 @@ export async function releaseLine(
   await inCapture(ctx, async (ctx) => {
     // A transaction that adds a subscription locks this row too; what it wrote is visible to the next statement only.
     await lockLine(ctx, line)
-    await holdLine(ctx, line, {
+    await changeLine(ctx, line, {
       lease_by: null,
       lease_until: null,
       lease_for: null,

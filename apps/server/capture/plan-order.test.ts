@@ -13,7 +13,7 @@ import { newWorkspace } from '../platform/testing.ts'
 import { findCertificate, type Holder } from './certificate.ts'
 import { copyToOthers, listSubscribers } from './delivery.ts'
 import { findPosition } from './gaps/positions.ts'
-import { type CaptureLine, claimLine, holdLine, releaseLine } from './lease.ts'
+import { type CaptureLine, changeLine, claimLine, releaseLine } from './lease.ts'
 import { followPlan } from './plan.ts'
 import { readResponse } from './sources/soap.ts'
 import { addCertificate, newCompany, retireLines, useInstallation } from './testing.ts'
@@ -194,7 +194,7 @@ class Story {
     const position = await inCapture(ctx, (ctx) => findPosition(ctx, line))
     const holder = position === null ? null : await findCertificate(ctx, line, 'Buscar documentos que faltam')
     if (position === null || !holder || !(await noteQuestion(ctx, { line, question: { at: position } }, holder))) {
-      await inCapture(ctx, (ctx) => holdLine(ctx, line, { gap_at: position === null ? null : sql<Date>`now()` }))
+      await inCapture(ctx, (ctx) => changeLine(ctx, line, { gap_at: position === null ? null : sql<Date>`now()` }))
       return releaseLine(ctx, line)
     }
     this.expectReceiving(holder)

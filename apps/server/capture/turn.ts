@@ -22,15 +22,15 @@ import {
 } from '../sefaz/circuit.ts'
 import { countFetched, isFirstSinceRestore, noteCall, wasResponseLost } from '../sefaz/ledger.ts'
 import { compareClocks } from '../sefaz/skew.ts'
-import { findCertificate, type Holder, listRests, noteCertificate, setAside } from './certificate.ts'
+import { findCertificate, type Holder, listRests, noteCertificateOnLine, setAside } from './certificate.ts'
 import { decide, decideWithoutCertificate, verdictOn } from './decide.ts'
 import { copyToOthers, damagedPositions, deliverLate, deliverPage, listSubscribers, readArrivals } from './delivery.ts'
 import { closePosition, findGap, noteGap, planMissing } from './gaps/positions.ts'
 import {
   type CaptureLine,
+  changeLine,
   claimLine,
   columnsOf,
-  holdLine,
   lockAtCursor,
   lockHeldLine,
   lockLine,
@@ -38,10 +38,10 @@ import {
   writeQuestion,
 } from './lease.ts'
 import type { Decision, Situation } from './situation.ts'
-import type { Answer, Question } from './source.ts'
-import { callOf, distributionUrl } from './sources/call.ts'
+import type { Answer, Lost, Question } from './source.ts'
+import { callOf } from './sources/call.ts'
 import { interrupted, ourFault } from './sources/lost.ts'
-import { sources } from './sources.ts'
+import { distributionUrl, sources } from './sources.ts'
 
 // The way of a page from the claim of its line to the commit: docs/architecture.md.
 
@@ -59,10 +59,10 @@ const certificatesMax = 5
 const questionsMax = 20
 const graceMs = 10_000
 
-/** Runs due turns until disposed. `received`: after each first or due turn of NF-e, for each proved company. */
+/** Runs due turns until disposed. `acknowledge`: after each first or due turn of NF-e, for each proved company. */
 export async function startCaptureWorker(
   ctx: CaptureContext,
-  { received }: { received: (workspaceId: number, companyId: number) => Promise<unknown> },
+  { acknowledge }: { acknowledge: (workspaceId: number, companyId: number) => Promise<unknown> },
 ): Promise<AsyncDisposable> {
   await ctx.signer.check()
   return startJobs(
@@ -80,7 +80,8 @@ export async function startCaptureWorker(
         const wasForPages = line.asked === null && (line.turn === 'first' || line.turn === 'due')
         if (!wasForPages || line.service !== nfe.code) return
         const subscribers = await inCapture(ctx, (ctx) => listSubscribers(ctx, line))
-        for (const { workspaceId, companyId, proved } of subscribers) if (proved) await received(workspaceId, companyId)
+        for (const { workspaceId, companyId, proved } of subscribers)
+          if (proved) await acknowledge(workspaceId, companyId)
       },
       postpone: (line) => breakTurn(ctx, line),
       describe: ({ cnpj, service }) => ({ cnpj, service }),
@@ -191,8 +192,8 @@ export async function ask(
   { inOutage = false } = {},
 ): Promise<Answer | null> {
   const { sefaz } = ctx.config
-  // Prevents a second query when the database stalls until another process has the line. Uses Date.now(), because
-  // performance.now() stops while a virtual machine is suspended.
+  // The query leaves only while our lease still covers its answer. Else a stall lets another process
+  // take the line, and both ask. `performance.now()` stops while a virtual machine is suspended.
   const lastsUntil = Date.now() + line.leaseMs - sefaz.answerMs
   if (!(await ctx.storage.prove()) || !(await noteQuestion(ctx, { line, question }, holder, inOutage))) return null
   const inTime = onlyWhile(connection, () => Date.now() < lastsUntil)
@@ -201,7 +202,7 @@ export async function ask(
     return await sources[serviceOf(line.service)].ask(inTime, subject, question)
   } catch (error) {
     if (!(error instanceof UnsentError)) throw error
-    await inCapture(ctx, (ctx) => holdLine(ctx, line, { asked_at: null, asked: null }))
+    await inCapture(ctx, (ctx) => changeLine(ctx, line, { asked_at: null, asked: null }))
     return null
   }
 }
@@ -224,8 +225,9 @@ export async function noteQuestion(
     if (paused.length > 0 || !(inOutage || (await mayCall(ctx, distributionUrl(ctx, line.service))))) return false
     const now = sql<Date>`now()`
     const { query, about } = writeQuestion(question)
-    // Due now: after a crash the lane of gaps claims the line and settles the question.
-    await holdLine(ctx, line, { asked_at: now, asked: `${query} ${about}`, ...(query !== 'page' && { gap_at: now }) })
+    // A gap question sets `gap_at` to now, so that after a crash a gap turn claims the line and settles
+    // it. A page is due by `next_at` anyway.
+    await changeLine(ctx, line, { asked_at: now, asked: `${query} ${about}`, ...(query !== 'page' && { gap_at: now }) })
     return true
   })
 }
@@ -302,15 +304,14 @@ export async function settle(
     const decision = decide(situation, question, answer, Math.random)
     const { certificate, service, next } = decision
     const url = distributionUrl(ctx, line.service)
-    const isSilent = service === 'failed' && answer.kind === 'lost' && answer.error !== null
-    const outage = isSilent ? await noteSilence(ctx, url, answer.error!) : null
-    await holdLine(ctx, line, {
+    const outage = service === 'failed' ? await noteSilence(ctx, url, (answer as Lost).error!) : null
+    await changeLine(ctx, line, {
       asked_at: null,
       asked: null,
       ...columnsOf(decision.line),
       ...(outage && decision.line.message !== undefined && { message: outageSentence(outage) }),
     })
-    if (holder && certificate) await noteCertificate(ctx, line, holder, certificate)
+    if (holder && certificate) await noteCertificateOnLine(ctx, line, holder, certificate)
     for (const gap of decision.gaps) await noteGap(ctx, line, gap)
     const lastNsu = decision.line.lastNsu ?? now.lastNsu
     if (isPage && answer.kind !== 'lost')
@@ -359,7 +360,7 @@ export async function breakTurn(ctx: Pick<Context, 'db' | 'config' | 'log'>, lin
   await releaseLine(ctx, line, columnsOf(decide(situation, { after: now.lastNsu }, ourFault, Math.random).line))
 }
 
-// Nothing is missing where there is nothing to wait for.
+// Null: nothing is missing, so no gap turn.
 const gapAt = (missingMs: number | null, waitMs: number) =>
   missingMs === null ? null : fromNow(Math.max(missingMs, waitMs))
 

@@ -8,9 +8,9 @@ import { inCapture, inWorkspace } from '../platform/database.ts'
 import { LeaseLost } from '../platform/jobs/loop.ts'
 import { noteCall, type QueryKind, quotaWait, wasResponseLost } from '../sefaz/ledger.ts'
 import { askSoon, followSwitch, requestSync } from './capture.ts'
-import { findCertificate, noteCertificate } from './certificate.ts'
+import { findCertificate, noteCertificateOnLine } from './certificate.ts'
 import { readCompleteness } from './completeness.ts'
-import { type CaptureLine, claimLine, claimOne, holdLine, lockLine, releaseLine } from './lease.ts'
+import { type CaptureLine, changeLine, claimLine, claimOne, lockLine, releaseLine } from './lease.ts'
 import { lostTo } from './sources/lost.ts'
 import * as testing from './testing.ts'
 import {
@@ -66,7 +66,7 @@ const die = (line: CaptureLine, minutesAgo = 3) =>
 
 const rowOf = (line: Pick<CaptureLine, 'id'>) => testing.rowOf(ctx, line)
 
-const change = (line: Pick<CaptureLine, 'id'>, set: Parameters<typeof holdLine>[2]) =>
+const change = (line: Pick<CaptureLine, 'id'>, set: Parameters<typeof changeLine>[2]) =>
   inCapture(ctx, ({ db }) => db.updateTable('capture_line').set(set).where('id', '=', line.id).execute())
 
 const callsOf = (line: Pick<CaptureLine, 'id'>) =>
@@ -184,7 +184,7 @@ describe('a fault of ours', () => {
   ])('leaves %s as it stands, whatever the turn was for', async (_, decided) => {
     await newCompany(ctx)
     const line = await nfeLine()
-    await inTransaction((ctx) => holdLine(ctx, line, decided))
+    await inTransaction((ctx) => changeLine(ctx, line, decided))
     const before = standsOf(await rowOf(line))
     for (const turn of ['gap', 'copies', 'due'] as const) {
       await breakTurn(ctx, { ...line, turn })
@@ -556,7 +556,7 @@ describe('the certificate of a query', () => {
     const first = await hold()
     expect(first).toMatchObject({ companyId: stranger.companyId, proved: false })
     const refusal = { kind: 'refused' as const, restMs: 24 * rhythm.hourMs, why: 'x', isSilent: false }
-    await inTransaction((ctx) => noteCertificate(ctx, line, first!, refusal))
+    await inTransaction((ctx) => noteCertificateOnLine(ctx, line, first!, refusal))
     expect(await hold()).toMatchObject({ companyId: real.companyId })
     const used = await inWorkspace(ctx, stranger.workspaceId, ({ db }) =>
       db.selectFrom('certificate_use').select('id').execute(),

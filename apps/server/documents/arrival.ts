@@ -30,7 +30,7 @@ export interface Arrival extends ReceivedDocZip {
 }
 
 /** A position of ours for a docZip that cannot have the one it came with: a negative number made from a hash of the bytes. */
-export function placeOf(content: Buffer): bigint {
+export function ownNsuOf(content: Buffer): bigint {
   return -1n - (createHash('sha256').update(content).digest().readBigUInt64BE() >> 2n)
 }
 

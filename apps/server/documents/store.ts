@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { executePrepared } from '../platform/database.ts'
 import { type Place, serviceCodes } from '../platform/service.ts'
-import { type Arrival, isSameDocument, placeOf } from './arrival.ts'
+import { type Arrival, isSameDocument, ownNsuOf } from './arrival.ts'
 import {
   type Changes,
   copyTypes,
@@ -75,7 +75,7 @@ async function findOthers(
     // A damaged copy cannot be compared.
     if (same === false)
       log.error({ workspaceId, companyId, service, nsu: String(nsu) }, 'the authority gave other bytes for a position')
-    return { ...kept, arrival: { ...kept.arrival, nsu: placeOf(content) } }
+    return { ...kept, arrival: { ...kept.arrival, nsu: ownNsuOf(content) } }
   })
 }
 

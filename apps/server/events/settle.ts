@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { cartaCorrecao } from '@vigia/dfe/families/cte'
 import { conclusive } from '@vigia/dfe/families/nfe'
 import { sql, type UpdateObject } from 'kysely'
-import { placeOf } from '../documents/arrival.ts'
+import { ownNsuOf } from '../documents/arrival.ts'
 import { noteChanges } from '../documents/changes.ts'
 import { decideDue, type Sent } from '../documents/decide-due.ts'
 import { readApart } from '../documents/reading/reading.ts'
@@ -156,7 +156,7 @@ async function deliverEvents(
 ): Promise<void> {
   // The distribution does not bring a company its own events, so they have no NSU.
   const { schema } = protocols[service].receipt
-  const page = events.map((xml) => ({ nsu: placeOf(Buffer.from(xml)), schema, content: gzipSync(xml) }))
+  const page = events.map((xml) => ({ nsu: ownNsuOf(Buffer.from(xml)), schema, content: gzipSync(xml) }))
   const arrivals = await readApart(ctx, page, { pack: true, withinMs: 10_000 })
   await enterWorkspace(ctx, workspaceId)
   const { rows: author } = await sql<{ workspaceId: number; companyId: number }>`

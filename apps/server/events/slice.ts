@@ -14,7 +14,8 @@ import { manifestationRoutes } from './routes.ts'
 import { startEventWorker } from './send.ts'
 import { reviewSuggestions } from './suggestions.ts'
 
-// With routes and the worker of lower floors that call events: imports go downwards only.
+// Capture, companies and documents may not import events. So events starts the worker of capture
+// and mounts their routes and jobs, passing in what they call here.
 export const events = slice({
   routes: [
     ...companyRoutes(countRefusedCiencias),
@@ -37,7 +38,7 @@ export const events = slice({
     },
     (ctx) =>
       startCaptureWorker(ctx, {
-        received: (workspaceId, companyId) => acknowledgePending(ctx, workspaceId, companyId),
+        acknowledge: (workspaceId, companyId) => acknowledgePending(ctx, workspaceId, companyId),
       }),
   ],
 })

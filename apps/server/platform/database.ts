@@ -228,7 +228,10 @@ async function applyLimit(db: Database, of: Database): Promise<void> {
   await sql.raw(`set local app.companies = '${companies.join()}'`).execute(db)
 }
 
-/** Runs `work` in one transaction that sees and writes only rows of the workspace. */
+/**
+ * Runs `work` in one transaction that sees and writes only rows of the workspace. Inside a transaction
+ * it joins it, and leaves the workspace entered.
+ */
 export function inWorkspace<C extends WithDatabase, T>(
   ctx: C,
   workspaceId: number,
@@ -238,8 +241,8 @@ export function inWorkspace<C extends WithDatabase, T>(
 }
 
 /**
- * Like `inWorkspace`, on one unchanging picture of the data and unable to write. Inside a transaction, which has entered the workspace already,
- * `work` is part of it.
+ * Like `inWorkspace`, on one unchanging picture of the data and unable to write. Inside a transaction
+ * it joins it and enters nothing: the workspace is entered already.
  */
 export async function readWorkspace<C extends WithDatabase, T>(
   ctx: C,

@@ -56,7 +56,10 @@ export async function noteAnswer({ db }: WithDatabase, url: string): Promise<voi
 // Somebody has to change something first, and it concerns every certificate.
 const lasting: ReadonlySet<string> = new Set(['tls-chain', 'encryption'])
 
-/** Notes that a call to the service at `url` got no response. Returns the outage that this is part of; null where only this certificate was refused. */
+/**
+ * Notes that a call to the service at `url` got no response. Returns the outage that this is part of.
+ * A refusal of our certificate proves that the host serves, so it closes the circuit: null.
+ */
 export async function noteSilence(ctx: WithConfig, url: string, error: SefazError): Promise<Outage | null> {
   if (isOfTheHost(error)) {
     const pauseMs = lasting.has(error.kind) ? ctx.config.sefaz.hourMs / 6 : undefined

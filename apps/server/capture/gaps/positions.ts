@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { WithConfig, WithDatabase } from '../../platform/context.ts'
 import { fromNow } from '../../platform/jobs/claim.ts'
 import { quotaWait, wasNoteLast } from '../../sefaz/ledger.ts'
-import { type CaptureLine, holdLine } from '../lease.ts'
+import { type CaptureLine, changeLine } from '../lease.ts'
 import type { GapClosing, Gap as NewGap, NsuRange } from '../situation.ts'
 import type { Question } from '../source.ts'
 import { findNote } from './notes.ts'
@@ -183,7 +183,7 @@ export async function noteGap(ctx: WithConfig, line: CaptureLine, { from, to, pa
     on conflict do nothing`.execute(ctx.db)
   // Limits an older `gap_at` to one hour: it may wait a day for a note and must not delay these positions.
   const hour = fromNow(ctx.config.sefaz.hourMs)
-  await holdLine(ctx, line, {
+  await changeLine(ctx, line, {
     gap_at: sql<Date>`greatest(${fromNow(waitMs)}, case when gap_at is not null then least(gap_at, ${hour}) end)`,
   })
 }

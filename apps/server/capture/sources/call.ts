@@ -1,10 +1,7 @@
-import type { WithConfig } from '../../platform/context.ts'
-import { type ServiceCode, serviceOf } from '../../platform/service.ts'
 import type { Call } from '../../sefaz/ledger.ts'
 import { type CaptureLine, writeQuestion } from '../lease.ts'
 import type { Decision } from '../situation.ts'
 import type { Answer, Question } from '../source.ts'
-import { sources } from '../sources.ts'
 
 /** A call as the ledger keeps it. */
 export function callOf(
@@ -49,9 +46,4 @@ export function outcomeOf(answer: Answer): Call['answer'] {
     default:
       return answer.kind
   }
-}
-
-/** Where the questions of a service go. */
-export function distributionUrl({ config }: Pick<WithConfig, 'config'>, service: ServiceCode): string {
-  return sources[serviceOf(service)].url(config.sefaz.endpoints)
 }
