@@ -21,7 +21,7 @@ interface CountedRow {
   ids: string | null
 }
 
-export async function countAll(query: FilterQuery): Promise<Counted> {
+export async function countWithFirst(query: FilterQuery): Promise<Counted> {
   if (query.found.length > 0) return countFound(query)
   const { months, rest } = partsOf(query.range)
   const parts = [...(months ? [inCounters(query, months)] : []), ...rest.map((range) => inDocuments(query, range))]

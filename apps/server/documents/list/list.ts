@@ -4,8 +4,8 @@ import { sql } from 'kysely'
 import type { Database, WithDatabase } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
-import { readQuery } from '../search/search.ts'
-import { countAll } from './count.ts'
+import { resolveCriteria } from '../search/search.ts'
+import { countWithFirst } from './count.ts'
 import { type Criteria, type Filter, type FilterQuery, type Order, rangeOf, usualOrder, withinRange } from './filter.ts'
 import { readPart } from './order.ts'
 import { type DocumentListRow, readRows } from './rows.ts'
@@ -28,7 +28,7 @@ export async function searchDocuments(
   { page, order = usualOrder, ...criteria }: Filter,
 ): Promise<ListPage> {
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
-    const { query, total, amount, newest } = await countAll(await readQuery(db, workspaceId, criteria))
+    const { query, total, amount, newest } = await countWithFirst(await resolveCriteria(db, workspaceId, criteria))
     const { since } = query
     const offset = (page - 1) * pageSize
     if (offset >= total) return { total, amount, since, rows: [] }
@@ -50,7 +50,9 @@ export async function selectIds(
   order: Order = usualOrder,
 ): Promise<bigint[]> {
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
-    const { query, total } = await countAll(await readWhole(db, workspaceId, criteria, 'Nada mudou na sua seleção'))
+    const { query, total } = await countWithFirst(
+      await readWhole(db, workspaceId, criteria, 'Nada mudou na sua seleção'),
+    )
     if (total > max)
       throw new AppError(
         'conflict',
@@ -62,7 +64,7 @@ export async function selectIds(
 
 /** How many documents an export of the criteria has. */
 export async function countDocuments({ db }: WithDatabase, workspaceId: number, criteria: Criteria): Promise<number> {
-  return (await countAll(await readWhole(db, workspaceId, criteria, 'Nada foi exportado'))).total
+  return (await countWithFirst(await readWhole(db, workspaceId, criteria, 'Nada foi exportado'))).total
 }
 
 /** The question of criteria that find all documents; refuses words of more documents than a search reaches. */
@@ -72,7 +74,7 @@ export async function readWhole(
   criteria: Criteria,
   unchanged: string,
 ): Promise<FilterQuery> {
-  const query = await readQuery(db, workspaceId, criteria)
+  const query = await resolveCriteria(db, workspaceId, criteria)
   if (query.since !== null)
     throw new AppError(
       'conflict',
@@ -86,7 +88,7 @@ export async function countOutside(
   workspaceId: number,
   { DataDe, DataAte, ...criteria }: Criteria,
 ): Promise<{ total: number; since: string | null; months: { month: string; n: number }[] }> {
-  const asked = await readQuery(db, workspaceId, criteria)
+  const asked = await resolveCriteria(db, workspaceId, criteria)
   const without = rangeOf({ DataDe, DataAte })
   // A whole chave is found whatever the range is.
   if (asked.anyDate || (DataDe === undefined && DataAte === undefined)) return { total: 0, since: null, months: [] }

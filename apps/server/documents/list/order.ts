@@ -8,7 +8,7 @@ interface Part {
   take: number
 }
 
-/** The ids of a part of `total` documents in their order. What is equal stands newest first, but by date, where it goes the same way. */
+/** The ids of a part of `total` documents in their order. Ties: newest first. By date: ties in the direction of the order. */
 export async function readPart(query: FilterQuery, order: Order, { total, offset, take }: Part): Promise<bigint[]> {
   if (order.by === 'due' && order.ascending) {
     // An index leads to what ends soon, which in a large workspace is more than a page.

@@ -19,7 +19,7 @@ import { termQuestion } from './terms.ts'
 import { type Amounts, readWords, type Word } from './words.ts'
 
 /** Criteria as a question to the database. Every typed word must be found, each in any field; names are looked for among suppliers. */
-export async function readQuery(
+export async function resolveCriteria(
   db: Database,
   workspaceId: number,
   filter: Criteria,
