@@ -4,8 +4,9 @@ import { asOperator, beforeCommit, inWorkspace } from '../platform/database.ts'
 import { fromNow } from '../platform/jobs/claim.ts'
 import { queueJob } from '../platform/jobs/jobs.ts'
 
-// The change feed of a workspace (docs/decisions/0033-change-feed.md). A transaction that changes a document notes it here, and gets the version
-// right before its commit.
+// For programs that ask, webhooks and alerts: the change feed (docs/decisions/0033-change-feed.md).
+// Open pages are told by platform/outbox.ts. A transaction that changes a document notes it here, and
+// gets the version right before its commit.
 
 /** A document is new, its complete XML came, an event changed what it shows, it was cancelled, an answer of ours to it was settled. */
 export type ChangeKind = 'new' | 'completed' | 'standing' | 'cancelled' | 'answered'

@@ -38,7 +38,7 @@ interface DocumentCopy {
   nat_op: string | null
   /** Only for a CT-e: 1 complemento, 2 anulação, 3 and 6 substituição. */
   tp_cte: number | null
-  /** The chave of the other one; of a family with a `replacedStatus` that of the document that this one replaces. */
+  /** Chave of the document that this one corrects (CT-e) or replaces. */
   corrects: string | null
   /** Null for a summary, and in a family that is not verified. */
   proof: Proof | null
@@ -127,7 +127,7 @@ export interface Changes {
   /** Summaries that got their complete document. */
   completed: number
   /** Changes for the change feed of the workspace. */
-  told: { chave: string; kind: ChangeKind }[]
+  feed: { chave: string; kind: ChangeKind }[]
 }
 
 /** Documents that another one replaces, and the status that they have by it. */
@@ -167,7 +167,7 @@ export function project(
     moves: [],
     inserted: 0,
     completed: 0,
-    told: [],
+    feed: [],
   }
   const before = new Map(existing.documents.map((document) => [document.chave, document]))
   const eventsBefore = Map.groupBy(existing.events, ({ chave }) => chave)
@@ -235,7 +235,7 @@ function addDocument(
   else changes.inserted++
   changes.moves.push(moveOf(best, standing, 1))
   if (before && best.complete && !before.complete) changes.completed++
-  for (const kind of changesOf(before, best, standing)) changes.told.push({ chave: best.chave, kind })
+  for (const kind of changesOf(before, best, standing)) changes.feed.push({ chave: best.chave, kind })
 }
 
 const authorised = 100

@@ -120,11 +120,11 @@ async function ingest(
       changes.events.filter((event) => !isKnown.has(eventKey(event))),
     )
   // Changes of documents read again were told when they arrived.
-  const told =
+  const feed =
     reading === 'again'
       ? []
-      : changes.told.map(({ chave, kind }) => ({ documentId: ids.get(chave)!, companyId: to.companyId, kind }))
-  noteChanges({ db }, to.workspaceId, told)
+      : changes.feed.map(({ chave, kind }) => ({ documentId: ids.get(chave)!, companyId: to.companyId, kind }))
+  noteChanges({ db }, to.workspaceId, feed)
   return { received: fresh.length, inserted: changes.inserted, completed: changes.completed, below0 }
 }
 
