@@ -5,9 +5,9 @@ import type { Context, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import type { Service } from '../platform/service.ts'
 import type { Arrival } from './arrival.ts'
-import { decideDue } from './decide-due.ts'
 import { readArrival } from './reading/read.ts'
 import { receive } from './receive.ts'
+import { writeDue } from './write-due.ts'
 
 /** Small documents with just what the product reads, for tests of what happens to them afterwards. */
 export interface NoteOptions {
@@ -170,7 +170,7 @@ export async function deliverTo(
 /** Decides what is due to all documents of a workspace after a test wrote them by itself; `ctx.db` is inside it. */
 export async function decideAll({ db }: WithDatabase, workspaceId: number): Promise<void> {
   const rows = await db.selectFrom('document').select('id').where('workspace_id', '=', workspaceId).execute()
-  await decideDue({ db }, workspaceId, new Date(), new Map(rows.map(({ id }) => [id, null])))
+  await writeDue({ db }, workspaceId, new Date(), new Map(rows.map(({ id }) => [id, null])))
 }
 
 /** Bytes that are no gzip stream. */

@@ -4,8 +4,8 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { runs } from '../../../tests/support/seed.ts'
 import type { Arrival } from '../documents/arrival.ts'
-import { decideOverdue } from '../documents/decide-due.ts'
 import { arrive, chaveOf, evento, eventoCte, nfeProc, resNFe } from '../documents/testing.ts'
+import { writeOverdue } from '../documents/write-due.ts'
 import { useContext } from '../platform/database.testing.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import type { Service } from '../platform/service.ts'
@@ -118,7 +118,7 @@ test('whatever happens in whatever order, and however much time passes, the colu
         let now = Date.now()
         for (const passing of days) {
           now += passing * 86_400_000
-          await decideOverdue(ctx, new Date(now))
+          await writeOverdue(ctx, new Date(now))
           expect(await dueDiffers(ctx, workspaceId, new Date(now))).toEqual([])
         }
       },

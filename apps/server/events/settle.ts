@@ -4,9 +4,9 @@ import { conclusive } from '@vigia/dfe/families/nfe'
 import { sql, type UpdateObject } from 'kysely'
 import { ownNsuOf } from '../documents/arrival.ts'
 import { noteChanges } from '../documents/changes.ts'
-import { decideDue, type Sent } from '../documents/decide-due.ts'
 import { readApart } from '../documents/reading/reading.ts'
 import { findXml, receive } from '../documents/receive.ts'
+import { type Sent, writeDue } from '../documents/write-due.ts'
 import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { fromNow } from '../platform/jobs/claim.ts'
@@ -245,7 +245,7 @@ export async function writeAnswers(
      order by o.id`.execute(db)
   const events = Map.groupBy(rows, ({ id }) => id)
   const sent = ids.map((id) => [id, sentOf(events.get(id) ?? [])] as const)
-  await decideDue({ db }, workspaceId, new Date(), new Map(sent))
+  await writeDue({ db }, workspaceId, new Date(), new Map(sent))
 }
 
 function sentOf(events: readonly SentEvent[]): Sent {

@@ -8,11 +8,11 @@ import { useContext } from '../../platform/database.testing.ts'
 import { inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { serveRoutes } from '../../platform/http/http.ts'
 import { testSession } from '../../platform/testing.ts'
-import { decideDue } from '../decide-due.ts'
 import { setDerived } from '../derived.ts'
 import { newOffice, recipient, type TestWorkspace } from '../office.testing.ts'
 import { receive } from '../receive.ts'
 import { documentRoutes } from '../routes.ts'
+import { writeDue } from '../write-due.ts'
 import type { Filter } from './filter.ts'
 import {
   arrivalsOf,
@@ -64,7 +64,7 @@ describe('against a model in memory', () => {
         const own_answers = codes.map((tpEvento, place) => ({ tpEvento, sequence: sequences[place]!, pending }))
         return [id, { own_answers, answered: false, asked: null, asked_by: null, unconfirmed: null }] as const
       })
-      await decideDue({ db }, workspace.id, new Date(), new Map(sent))
+      await writeDue({ db }, workspace.id, new Date(), new Map(sent))
       return readRows(db, workspace.id, ids)
     })
     expect(rows).toHaveLength(drafts.length)

@@ -20,7 +20,7 @@ export interface Sent {
  * Decides again what is due to documents and writes it, with what left from here about each; null: as before. `ctx.db` is a transaction
  * inside the workspace; it holds the companies of the documents until it ends.
  */
-export async function decideDue(
+export async function writeDue(
   { db }: WithDatabase,
   workspaceId: number,
   now: Date,
@@ -60,15 +60,15 @@ export async function decideDue(
 
 const decidedAtOnce = 500
 
-/** Decides the due answers of documents with a passed deadline: after the Ciência, another one is due. */
-export async function decideOverdue(ctx: WithDatabase, now = new Date()): Promise<void> {
+/** Writes anew what is due to documents whose deadline passed: after the Ciência, another one is due. */
+export async function writeOverdue(ctx: WithDatabase, now = new Date()): Promise<void> {
   const workspaces = await asOperator(ctx, ({ db }) => db.selectFrom('workspace').select('id').orderBy('id').execute())
   for (const { id: workspaceId } of workspaces) {
     const decideSome = async ({ db }: WithDatabase) => {
       const { rows } = await sql<{ id: bigint }>`
         select id from document where workspace_id = ${workspaceId} and type = any (${Object.values(serviceCodes)}::smallint[])
            and answer_due_at < ${now}::timestamptz limit ${decidedAtOnce}`.execute(db)
-      if (rows.length > 0) await decideDue({ db }, workspaceId, now, new Map(rows.map(({ id }) => [id, null])))
+      if (rows.length > 0) await writeDue({ db }, workspaceId, now, new Map(rows.map(({ id }) => [id, null])))
       return rows.length
     }
     while ((await inWorkspace(ctx, workspaceId, decideSome)) === decidedAtOnce);
