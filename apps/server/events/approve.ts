@@ -16,7 +16,7 @@ import { announce } from '../platform/outbox.ts'
 import { type ServiceCode, serviceOf } from '../platform/service.ts'
 import type { AskedEnding } from './announcements.ts'
 import { lockRequests, replaceCiencias } from './request.ts'
-import { writeAnswers } from './settle.ts'
+import { refreshDocuments } from './settle.ts'
 import { eventsText, judge, loadCandidates } from './subjects.ts'
 import { approvedMark, areTwo, endAsked, isLaterRequest, isRival, mayAnswerFor, personOf } from './two-people.ts'
 
@@ -120,7 +120,7 @@ export async function decideAsked(
       throw new AppError('not-found', 'Uma destas respostas não espera mais. Nada foi alterado; abra a página de novo.')
     const refusals =
       reason === null ? await approve({ db }, session, answers) : await refuse({ db }, session, answers, reason)
-    await writeAnswers({ db }, workspaceId, answers)
+    await refreshDocuments({ db }, workspaceId, answers)
     const done = answers.filter(({ id }) => !refusals.has(id))
     // Answers requested together share one reason, which names the requester.
     for (const some of Map.groupBy(done, ({ tpEvento, motivo }) => `${tpEvento} ${motivo}`).values()) {
@@ -231,6 +231,6 @@ export async function reviewAsked(ctx: WithDatabase, workspaceId: number): Promi
       const payload: AskedEnding = { ...note, until: until.toISOString() }
       if (first.length > 0) await announce({ db }, workspaceId, { what: 'resposta-aguarda-prazo', companyId, payload })
     }
-    await writeAnswers({ db }, workspaceId, ended)
+    await refreshDocuments({ db }, workspaceId, ended)
   })
 }

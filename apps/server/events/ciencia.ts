@@ -15,7 +15,7 @@ import type { Withheld } from './announcements.ts'
 import { certificateCodes } from './protocols/outcome.ts'
 import { lockRequests } from './request.ts'
 import { type AnswerRule, decide, isJudgedOrLate, isSuspect, readAnswerRules, reasonOf, sends } from './rules.ts'
-import { writeAnswers } from './settle.ts'
+import { refreshDocuments } from './settle.ts'
 import { recipient } from './subjects.ts'
 
 // Answers of the destinatário, and cancellations.
@@ -92,7 +92,7 @@ async function queueCiencias({ db }: WithDatabase, queue: CienciaQueue): Promise
      order by d.answer_due_at, d.id)
     insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, message, why, rule_id)
     select * from released on conflict do nothing returning document_id as "documentId"`.execute(db)
-  await writeAnswers({ db }, workspaceId, queued)
+  await refreshDocuments({ db }, workspaceId, queued)
   return queued.length
 }
 

@@ -10,7 +10,7 @@ import { useContext } from '../platform/database.testing.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { serveRoutes } from '../platform/http/http.ts'
 import { readSent } from './history.ts'
-import { writeAnswers } from './settle.ts'
+import { refreshDocuments } from './settle.ts'
 import { author, type CteOptions, cteChave, cteProc, daysAgo, newOffice, type Office, store } from './testing.ts'
 
 const { url, ctx } = await useContext({ PORT: '0' })
@@ -90,7 +90,7 @@ async function send(chave: string, sending: Sending): Promise<void> {
         ...(state === 'rejected' && { answered_at: at }),
       })
       .execute()
-    await writeAnswers({ db }, office.workspaceId, [{ documentId: document.id }])
+    await refreshDocuments({ db }, office.workspaceId, [{ documentId: document.id }])
   })
 }
 

@@ -22,7 +22,7 @@ import { decideRequests, type EventSelection, type EventText, findCandidates } f
 import { situations } from './history.ts'
 import { outgoingText } from './justifications.ts'
 import { findHoldups } from './queue.ts'
-import { noteSettled, writeAnswers } from './settle.ts'
+import { noteSettled, refreshDocuments } from './settle.ts'
 import { type Candidate, eventsText } from './subjects.ts'
 import { endAsked, ofTwoPeople, readTwoFrom, waitsForSecond } from './two-people.ts'
 
@@ -136,7 +136,7 @@ async function writeRequests(
   const written = await db.insertInto('outgoing_event').values(rows).returning(['id', 'document_id', 'state']).execute()
   const leaving = written.filter(({ state }) => state === 'waiting')
   await replaceCiencias({ db }, workspaceId, kind.tpEvento, leaving)
-  await writeAnswers({ db }, workspaceId, candidates)
+  await refreshDocuments({ db }, workspaceId, candidates)
   for (const [companyId, { length: count }] of Map.groupBy(asked, (candidate) => candidate.companyId)) {
     const payload: Asked = { count, by: accountName }
     await announce({ db }, workspaceId, { what: 'resposta-aguarda', companyId, payload })
@@ -155,7 +155,7 @@ async function sendAgain({ db }: WithDatabase, session: Session, candidate: Cand
     update outgoing_event
        set state = 'sending', message = 'Na fila de envio à SEFAZ, de novo.', next_at = now(), sent_at = null, failures = 0
      where workspace_id = ${session.workspaceId} and id = ${id} and state = 'unconfirmed'`.execute(db)
-  await writeAnswers({ db }, session.workspaceId, [candidate])
+  await refreshDocuments({ db }, session.workspaceId, [candidate])
   const name = eventName(type, outgoing.find((event) => event.id === id)!.tpEvento)
   await recordAudit({ db }, session, 'manifestacao', `Enviou de novo ${name} do documento número ${number}.`)
 }

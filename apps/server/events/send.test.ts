@@ -22,12 +22,12 @@ import { authorityFile, testSigner } from '../platform/signer/testing.ts'
 import { noteFailure } from '../sefaz/circuit.ts'
 import { manifestationAnnouncements } from './announcements.ts'
 import { acknowledgePending, certificateFollowers } from './ciencia.ts'
-import { decideAnswer, decideSilence } from './protocols/outcome.ts'
+import { decideResponse, decideSilence } from './protocols/outcome.ts'
 import type { Said } from './protocols/protocol.ts'
 import { type Batch, claimBatch, type ReadyEvent } from './queue.ts'
 import { requestAgain, requestEvents } from './request.ts'
 import { sendBatch, startEventWorker } from './send.ts'
-import { type Settled, settle, writeAnswers } from './settle.ts'
+import { type Settled, settle, refreshDocuments } from './settle.ts'
 import { prepareBatch } from './sign.ts'
 import {
   author,
@@ -111,7 +111,7 @@ const makeDue = () => change(sql`next_at = now(), lease_until = now() - interval
 
 /** Writes what a test changed of a batch into its documents. */
 const written = ({ events }: Batch) =>
-  inWorkspace(ctx, office.workspaceId, (inside) => writeAnswers(inside, office.workspaceId, events))
+  inWorkspace(ctx, office.workspaceId, (inside) => refreshDocuments(inside, office.workspaceId, events))
 
 async function claim(): Promise<Batch> {
   const batch = await claimBatch(ctx)
@@ -141,7 +141,7 @@ async function turn(cStat: number | null, error: SefazError | null = null, regis
   const settled = events.map((one): Settled => {
     if (cStat === null) return { ready: one, consequence: decideSilence(one.event, error) }
     const said = saidOf(one, cStat, registeredAt)
-    return { ready: one, said, consequence: decideAnswer(batch.service, one.event, said) }
+    return { ready: one, said, consequence: decideResponse(batch.service, one.event, said) }
   })
   const registered = await settle(ctx, batch, settled)
   return { events, registered }

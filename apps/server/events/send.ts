@@ -5,7 +5,7 @@ import type { Context } from '../platform/context.ts'
 import { afterGrace, startJobs } from '../platform/jobs/loop.ts'
 import type { Service } from '../platform/service.ts'
 import { mayCall, noteAnswer, noteFailure, noteSilence } from '../sefaz/circuit.ts'
-import { decideAnswer, decideSilence, isAboutCertificate, servicePauses } from './protocols/outcome.ts'
+import { decideResponse, decideSilence, isAboutCertificate, servicePauses } from './protocols/outcome.ts'
 import { protocols } from './protocols.ts'
 import { type Batch, claimBatch, postponeFailed, releaseEvents } from './queue.ts'
 import { type Settled, settle } from './settle.ts'
@@ -71,7 +71,7 @@ export async function sendBatch(ctx: SendingContext, batch: Batch, signal: Abort
     ctx.log.info({ cnpj, service, cStat: answer.whole.cStat, events: events.length }, 'events sent')
     settled = ready.map((one) => {
       const said = answer.of(one.signed)
-      const consequence = said ? decideAnswer(service, one.event, said) : decideSilence(one.event, null)
+      const consequence = said ? decideResponse(service, one.event, said) : decideSilence(one.event, null)
       return { ready: one, said, consequence }
     })
   } catch (error) {

@@ -51,7 +51,7 @@ export async function settle(
     if (kept.length > 0) await deliverEvents(ctx, batch, kept)
     // After the deliveries: they lock the companies of all workspaces in one order.
     await enterWorkspace(ctx, batch.workspaceId)
-    await writeAnswers(ctx, batch.workspaceId, batch.events)
+    await refreshDocuments(ctx, batch.workspaceId, batch.events)
     return written.some(({ state }) => state === 'registered')
   })
 }
@@ -230,7 +230,7 @@ interface SentEvent {
 }
 
 /** Writes what left from here into its documents and decides what is due to them, in the transaction `ctx.db` that changed it. */
-export async function writeAnswers(
+export async function refreshDocuments(
   { db }: WithDatabase,
   workspaceId: number,
   about: readonly { documentId: bigint }[],

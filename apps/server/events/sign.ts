@@ -22,7 +22,7 @@ import { isAboutCertificate, isSignedAnew, neverTold, overtaken } from './protoc
 import { protocols } from './protocols.ts'
 import type { Batch, QueuedEvent, ReadyEvent } from './queue.ts'
 import { decide, isJudgedOrLate, isSuspect, readAnswerRules } from './rules.ts'
-import { announceResults, changeLeased, released, type WrittenEvent, writeAnswers } from './settle.ts'
+import { announceResults, changeLeased, released, type WrittenEvent, refreshDocuments } from './settle.ts'
 import { recipient } from './subjects.ts'
 import {
   approvedMark,
@@ -67,7 +67,7 @@ export async function prepareBatch(
         if (await changeLeased(ctx, batch, event, change)) ended.push(event)
       } else if (await changeLeased(ctx, batch, event, onItsWay(event, signed.xml))) ready.push({ event, signed })
     }
-    await writeAnswers(ctx, batch.workspaceId, ended)
+    await refreshDocuments(ctx, batch.workspaceId, ended)
     return opened && ready.length > 0 ? { opened, ready } : null
   })
 }
@@ -116,7 +116,7 @@ async function endUnwanted(ctx: SigningContext, batch: Batch): Promise<QueuedEve
     const payload: Asked = { count: askedBy.length, by: askedBy[0]!, again: true }
     await announce(ctx, batch.workspaceId, { what: 'resposta-aguarda', companyId: batch.companyId, payload })
   }
-  if (wanted.length < batch.events.length) await writeAnswers(ctx, batch.workspaceId, batch.events)
+  if (wanted.length < batch.events.length) await refreshDocuments(ctx, batch.workspaceId, batch.events)
   return wanted
 }
 

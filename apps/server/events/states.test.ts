@@ -12,11 +12,11 @@ import { prepareInstallation } from '../platform/installation.ts'
 import { insertAccount, testSession } from '../platform/testing.ts'
 import { decideAsked, reviewAsked } from './approve.ts'
 import { hold, release } from './hold.ts'
-import { decideAnswer, decideSilence } from './protocols/outcome.ts'
+import { decideResponse, decideSilence } from './protocols/outcome.ts'
 import type { Said } from './protocols/protocol.ts'
 import { claimBatch, postponeFailed, releaseEvents } from './queue.ts'
 import { requestAgain, requestEvents } from './request.ts'
-import { settle, writeAnswers } from './settle.ts'
+import { settle, refreshDocuments } from './settle.ts'
 import { prepareBatch } from './sign.ts'
 import { author, daysAgo, dueDiffers, newOffice, type Office, store } from './testing.ts'
 import { saveTwoFrom } from './two-people.ts'
@@ -95,7 +95,7 @@ async function begin(tpEvento: number): Promise<Row[]> {
   for (const [at, state] of settled.entries())
     await change(sql`state = ${state}, signed_xml = '<evento/>' where id = ${ended[at]!.id}`)
   const rows = await readRows()
-  await inside((ctx) => writeAnswers(ctx, office.workspaceId, rows))
+  await inside((ctx) => refreshDocuments(ctx, office.workspaceId, rows))
   expect(rows.map(({ state }) => state)).toEqual(states)
   return rows
 }
@@ -129,7 +129,7 @@ async function answer(cStat: number, more: Partial<Said> = {}) {
   await settle(
     ctx,
     batch,
-    ready.map((one) => ({ ready: one, said, consequence: decideAnswer('nfe', one.event, said) })),
+    ready.map((one) => ({ ready: one, said, consequence: decideResponse('nfe', one.event, said) })),
   )
 }
 async function silence(error: SefazError | null) {
@@ -248,7 +248,7 @@ describe.each([
 async function review(rows: Row[]): Promise<void> {
   await changeDocuments(sql`authorized_at = now() - interval '91 days'`)
   await reviewAsked(ctx, office.workspaceId)
-  await inside((ctx) => writeAnswers(ctx, office.workspaceId, rows))
+  await inside((ctx) => refreshDocuments(ctx, office.workspaceId, rows))
 }
 
 async function sendAgain(rows: Row[]): Promise<void> {
@@ -266,7 +266,7 @@ async function holdAll(): Promise<void> {
 async function changed(rows: Row[], set: RawBuilder<unknown>): Promise<void> {
   await changeDocuments(set)
   await prepare()
-  await inside((ctx) => writeAnswers(ctx, office.workspaceId, rows))
+  await inside((ctx) => refreshDocuments(ctx, office.workspaceId, rows))
 }
 
 async function withoutCertificate(): Promise<void> {
@@ -316,6 +316,6 @@ async function releaseReady(): Promise<void> {
 
 async function secondTime(rows: Row[]): Promise<void> {
   await change(sql`sequence = 2`)
-  await inside((ctx) => writeAnswers(ctx, office.workspaceId, rows))
+  await inside((ctx) => refreshDocuments(ctx, office.workspaceId, rows))
   await answer(573)
 }

@@ -1,7 +1,7 @@
 import { SefazError } from '@vigia/sefaz/error'
 import { describe, expect, test } from 'vitest'
 import type { QueuedEvent } from '../queue.ts'
-import { decideAnswer, decideSilence, isSignedAnew } from './outcome.ts'
+import { decideResponse, decideSilence, isSignedAnew } from './outcome.ts'
 
 const event: QueuedEvent = {
   id: 1n,
@@ -22,7 +22,7 @@ const event: QueuedEvent = {
 }
 const said = (cStat: number, more = {}) => ({ cStat, xMotivo: 'Rejeicao: O motivo.', xml: '<retEvento/>', ...more })
 const decide = (cStat: number, more: Partial<QueuedEvent> = {}, answer = {}, service: 'nfe' | 'cte' = 'nfe') =>
-  decideAnswer(service, { ...event, ...more }, said(cStat, answer))
+  decideResponse(service, { ...event, ...more }, said(cStat, answer))
 
 describe('an answer', () => {
   test('of registration is kept, with its time and protocol in words', () => {

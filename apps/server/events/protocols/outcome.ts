@@ -47,7 +47,7 @@ export const servicePauses: Readonly<Record<number, number>> = { 108: minutes(10
 // How much the clocks of both sides may differ.
 const toleranceMs = 5 * 60_000
 
-export function decideAnswer(service: Service, event: QueuedEvent, said: Said): Consequence {
+export function decideResponse(service: Service, event: QueuedEvent, said: Said): Consequence {
   const { cStat, ofLoteWith } = said
   if (isAboutCertificate(cStat)) return certificateRefused(said)
   const { ahead, behind } = protocols[service].clock

@@ -24,7 +24,7 @@ export interface EventProtocol {
   cites: Readonly<Record<number, 'authorization' | 'disagreement' | 'corrections'>>
   /** Throws an `EventError` for what the person can mend, and a `TypeError` for an event that does not leave from here. */
   sign(order: EventOrder, certificate: SigningCertificate): SignedEvent
-  send(connection: Connection, url: string, lote: Lote): Promise<Answered>
+  send(connection: Connection, url: string, lote: Lote): Promise<AuthorityResponse>
   outcome(cStat: number): ResponseVerdict
   /** Codes of a dhEvento in the authority's future, and before the emission or authorisation. It admits five minutes of difference. */
   clock: { ahead: number; behind: readonly number[] }
@@ -63,7 +63,7 @@ export interface Lote {
 export type Said = Pick<EventResult, 'cStat' | 'xMotivo'> &
   Partial<Pick<EventResult, 'protocol' | 'registeredAt' | 'xml'>> & { ofLoteWith?: number }
 
-export interface Answered {
+export interface AuthorityResponse {
   whole: Said
   of(event: SignedEvent): Said | undefined
 }
