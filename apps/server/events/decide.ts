@@ -95,7 +95,7 @@ function alreadyAsked(
     return own.id
   const last = rivals.at(-1)
   if (last?.tpEvento !== tpEvento) return null
-  if (tpEvento !== cartaCorrecao) return last.settled ? null : last.id
+  if (tpEvento !== cartaCorrecao) return last.isAnswered ? null : last.id
   // The last letter counts: repeating its text changes nothing, however late, unless another letter came in between.
   const standing = counting.findLast((event) => event.tpEvento === tpEvento)
   return sameText(last) && standing?.sequence === last.sequence ? last.id : null

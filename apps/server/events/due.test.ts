@@ -11,7 +11,7 @@ import { inCapture, inWorkspace } from '../platform/database.ts'
 import type { Service } from '../platform/service.ts'
 import { claimBatch } from './queue.ts'
 import { requestEvents } from './request.ts'
-import { type Settled, settle } from './settle.ts'
+import { type Outcome, settle } from './settle.ts'
 import { author, cteChave, cteProc, daysAgo, dueDiffers, newOffice, type Office, store } from './testing.ts'
 
 const { ctx } = await useContext({ PORT: '0' })
@@ -142,7 +142,7 @@ async function settleSome(outcomes: Iterator<string>): Promise<void> {
     const isElsewhere = how === 'elsewhere' && [210200, 210220, 210240].includes(event.tpEvento)
     const state = how === 'elsewhere' ? (isElsewhere ? 'unconfirmed' : 'registered') : how
     const said = isElsewhere ? { said: { cStat: 573, xMotivo: 'Duplicidade' } } : {}
-    return { ready: { event, signed: null }, consequence: { state, message: 'x' }, ...said } as unknown as Settled
+    return { ready: { event, signed: null }, consequence: { state, message: 'x' }, ...said } as unknown as Outcome
   })
   await settle(ctx, batch, settled)
 }

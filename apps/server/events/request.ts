@@ -183,7 +183,7 @@ export async function requestAgain(
     const candidate = await find(ctx)
     const event = candidate.outgoing.find((one) => one.tpEvento === tpEvento && one.sequence === sequence)
     if (!event?.unconfirmed) throw new AppError('conflict', notUnconfirmed)
-    if (event.settled) throw new AppError('conflict', standsNow)
+    if (event.isAnswered) throw new AppError('conflict', standsNow)
     const rivals = answerOf(candidate.type, tpEvento)?.rivals.filter((rival) => rival !== tpEvento) ?? []
     if (candidate.outgoing.some((one) => rivals.includes(one.tpEvento) && one.id > event.id))
       throw new AppError('conflict', answeredSince)

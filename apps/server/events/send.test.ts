@@ -27,7 +27,7 @@ import type { Said } from './protocols/protocol.ts'
 import { type Batch, claimBatch, type ReadyEvent } from './queue.ts'
 import { requestAgain, requestEvents } from './request.ts'
 import { sendBatch, startEventWorker } from './send.ts'
-import { type Settled, settle, refreshDocuments } from './settle.ts'
+import { type Outcome, refreshDocuments, settle } from './settle.ts'
 import { prepareBatch } from './sign.ts'
 import {
   author,
@@ -138,7 +138,7 @@ function saidOf({ signed }: ReadyEvent, cStat: number, at: string): Said {
 /** Sends what is due as if the authority answered `cStat` to all of it; null: it did not answer. */
 async function turn(cStat: number | null, error: SefazError | null = null, registeredAt = daysAgo(0)) {
   const { batch, ready: events } = await ready()
-  const settled = events.map((one): Settled => {
+  const settled = events.map((one): Outcome => {
     if (cStat === null) return { ready: one, consequence: decideSilence(one.event, error) }
     const said = saidOf(one, cStat, registeredAt)
     return { ready: one, said, consequence: decideResponse(batch.service, one.event, said) }
@@ -290,7 +290,7 @@ describe('what is signed', () => {
     expect(second.ready.every(({ event }) => event.isUnknown)).toBe(true)
     for (const { signed } of second.ready) expect(verifyWithXmlCrypto(signed.xml)).toBe(true)
     // The one who was silent may not write any more.
-    const silent = first.ready.map((one): Settled => ({ ready: one, consequence: { state: 'rejected', message: 'x' } }))
+    const silent = first.ready.map((one): Outcome => ({ ready: one, consequence: { state: 'rejected', message: 'x' } }))
     expect(await settle(ctx, first.batch, silent)).toBe(false)
     expect((await rows()).map((row) => row.state)).toEqual(['sending', 'sending'])
   })

@@ -8,7 +8,7 @@ import { mayCall, noteAnswer, noteFailure, noteSilence } from '../sefaz/circuit.
 import { decideResponse, decideSilence, isAboutCertificate, servicePauses } from './protocols/outcome.ts'
 import { protocols } from './protocols.ts'
 import { type Batch, claimBatch, postponeFailed, releaseEvents } from './queue.ts'
-import { type Settled, settle } from './settle.ts'
+import { type Outcome, settle } from './settle.ts'
 import { prepareBatch } from './sign.ts'
 
 type SendingContext = Pick<Context, 'db' | 'config' | 'log' | 'signer'>
@@ -61,7 +61,7 @@ export async function sendBatch(ctx: SendingContext, batch: Batch, signal: Abort
   const connection = onlyWhile(await opened.connect(), batch.lasts)
   // If the response under way is lost, the same bytes are sent a second time, so wait a little for it.
   using _ = afterGrace(signal, graceMs, () => connection.close())
-  let settled: Settled[]
+  let outcomes: Outcome[]
   try {
     const lote = { id: String(events[0]!.id), events: ready.map(({ signed }) => signed) }
     const answer = await protocols[service].send(connection, url, lote)
@@ -69,7 +69,7 @@ export async function sendBatch(ctx: SendingContext, batch: Batch, signal: Abort
     if (pauseHours === undefined) await noteAnswer(ctx, url)
     else await noteFailure(ctx, url, answer.whole.xMotivo, pauseHours * ctx.config.sefaz.hourMs)
     ctx.log.info({ cnpj, service, cStat: answer.whole.cStat, events: events.length }, 'events sent')
-    settled = ready.map((one) => {
+    outcomes = ready.map((one) => {
       const said = answer.of(one.signed)
       const consequence = said ? decideResponse(service, one.event, said) : decideSilence(one.event, null)
       return { ready: one, said, consequence }
@@ -83,18 +83,18 @@ export async function sendBatch(ctx: SendingContext, batch: Batch, signal: Abort
     const { kind, status, detail } = error
     ctx.log.warn({ kind, status, detail, cnpj, service }, 'the authority did not answer about events')
     await noteSilence(ctx, url, error)
-    settled = ready.map((one) => ({ ready: one, consequence: decideSilence(one.event, error) }))
+    outcomes = ready.map((one) => ({ ready: one, consequence: decideSilence(one.event, error) }))
   } finally {
     connection.close()
   }
   // Notes the certificate in a transaction of its own, before `settle` locks the events.
-  if (settled.some(refusesCertificate)) await noteCertificateAnswer(ctx, workspaceId, opened.id, 'refused')
-  else if (settled.some(({ consequence }) => consequence.state === 'registered'))
+  if (outcomes.some(refusesCertificate)) await noteCertificateAnswer(ctx, workspaceId, opened.id, 'refused')
+  else if (outcomes.some(({ consequence }) => consequence.state === 'registered'))
     await noteCertificateAnswer(ctx, workspaceId, opened.id, 'accepted')
-  return settle(ctx, batch, settled)
+  return settle(ctx, batch, outcomes)
 }
 
 // A rejection because the signature is of another CNPJ does not mean that the certificate is bad.
 const ofAnotherCnpj = 213
-const refusesCertificate = ({ said }: Settled) =>
+const refusesCertificate = ({ said }: Outcome) =>
   said !== undefined && said.cStat !== ofAnotherCnpj && isAboutCertificate(said.cStat)

@@ -19,7 +19,7 @@ import type { Said } from './protocols/protocol.ts'
 import { protocols } from './protocols.ts'
 import type { Batch, QueuedEvent, ReadyEvent } from './queue.ts'
 
-export interface Settled {
+export interface Outcome {
   ready: ReadyEvent
   consequence: Consequence
   /** Absent when no response came. */
@@ -30,26 +30,27 @@ export interface Settled {
 export async function settle(
   ctx: Pick<Context, 'db' | 'config' | 'log'>,
   batch: Batch,
-  settled: readonly Settled[],
+  outcomes: readonly Outcome[],
 ): Promise<boolean> {
   return inCapture(ctx, async (ctx) => {
     await enterWorkspace(ctx, batch.workspaceId)
     const { receipt } = protocols[batch.service]
     const written: WrittenEvent[] = []
     const kept: string[] = []
-    for (const answered of settled) {
-      const { ready, said } = answered
-      const consequence = await reconsider(ctx, batch, answered)
-      const change = outcomeOf(ctx, { ready, said, consequence })
+    for (const outcome of outcomes) {
+      const { ready, said } = outcome
+      const consequence = await reconsider(ctx, batch, outcome)
+      const change = columnsOf(ctx, { ready, said, consequence })
       if (!(await changeLeased(ctx, batch, ready.event, change))) continue
       written.push({ event: ready.event, state: change.state })
       if (consequence.keeps && said?.xml) kept.push(receipt.write(ready.signed, { xml: said.xml }))
     }
-    const block = settled.find((one) => one.consequence.blocksAuthor)
+    const block = outcomes.find((one) => one.consequence.blocksAuthor)
     if (block) await holdBack(ctx, batch, block.consequence)
     await announceResults(ctx, batch, written)
     if (kept.length > 0) await deliverEvents(ctx, batch, kept)
-    // After the deliveries: they lock the companies of all workspaces in one order.
+    // `refreshDocuments` locks our company. Before the deliveries, which lock companies in ascending
+    // order, it could deadlock.
     await enterWorkspace(ctx, batch.workspaceId)
     await refreshDocuments(ctx, batch.workspaceId, batch.events)
     return written.some(({ state }) => state === 'registered')
@@ -57,9 +58,9 @@ export async function settle(
 }
 
 // Combines the response with other knowledge about the event.
-async function reconsider(ctx: WithDatabase, batch: Batch, settled: Settled): Promise<Consequence> {
-  const { consequence, ready } = settled
-  if (await isLetterOfOthers(ctx, batch, settled)) return letterOfOthers(ready.event)
+async function reconsider(ctx: WithDatabase, batch: Batch, outcome: Outcome): Promise<Consequence> {
+  const { consequence, ready } = outcome
+  if (await isLetterOfOthers(ctx, batch, outcome)) return letterOfOthers(ready.event)
   if (consequence.sequence === undefined) return consequence
   const { rows } = await sql`
     select from outgoing_event
@@ -73,7 +74,7 @@ async function reconsider(ctx: WithDatabase, batch: Batch, settled: Settled): Pr
 async function isLetterOfOthers(
   { db }: WithDatabase,
   batch: Batch,
-  { ready: { event, signed }, consequence, said }: Settled,
+  { ready: { event, signed }, consequence, said }: Outcome,
 ): Promise<boolean> {
   if (said?.cStat !== 631 || event.tpEvento !== cartaCorrecao || consequence.state !== 'registered') return false
   const { rows: letters } = await sql<{ nsu: bigint }>`
@@ -85,7 +86,7 @@ async function isLetterOfOthers(
   return xml ? !xml.includes(digest) : false
 }
 
-function outcomeOf({ config }: Pick<Context, 'config'>, { ready: { event }, consequence, said }: Settled) {
+function columnsOf({ config }: Pick<Context, 'config'>, { ready: { event }, consequence, said }: Outcome) {
   const { message, waitHours, countsAlone, sequence } = consequence
   const isAnother = sequence !== undefined
   // An event that an earlier sending may have registered stays unknown until the authority confirms it.

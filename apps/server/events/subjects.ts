@@ -48,7 +48,7 @@ export interface Outgoing {
   id: bigint
   tpEvento: number
   sequence: number
-  settled: boolean
+  isAnswered: boolean
   /** The authority does not tell whether it has it, or whether it stands. */
   unconfirmed: boolean
   justification: string | null
@@ -123,7 +123,7 @@ export async function loadCandidates(
     Outgoing & { companyId: number; chave: string; rejected: boolean; asked: boolean }
   >`
     select o.company_id as "companyId", o.chave, o.id, o.tp_evento as "tpEvento", o.sequence,
-           o.state in ('registered', 'rejected') or o.state = 'unconfirmed' and o.c_stat is not null as settled,
+           o.state in ('registered', 'rejected') or o.state = 'unconfirmed' and o.c_stat is not null as "isAnswered",
            o.state = 'unconfirmed' as unconfirmed, o.state = 'rejected' as rejected, o.state = 'asked' as asked, o.justification, o.corrections,
            o.requested_by as "requestedBy", o.requested_at as "requestedAt", o.registered_at as "registeredAt", o.protocol
       from outgoing_event o
@@ -155,11 +155,11 @@ function ownEvents(received: RegisteredEventRow[], sent: Outgoing[]): OwnAnswer[
   const events = new Map<string, OwnAnswer & { at: number }>()
   for (const { tpEvento, sequence, protocol, at } of received)
     events.set(`${tpEvento}/${sequence}`, { tpEvento, sequence, pending: false, protocol, at: at.getTime() })
-  for (const { tpEvento, sequence, settled, unconfirmed, registeredAt, requestedAt, protocol } of sent) {
+  for (const { tpEvento, sequence, isAnswered, unconfirmed, registeredAt, requestedAt, protocol } of sent) {
     if (events.has(`${tpEvento}/${sequence}`)) continue
     // Events not registered yet count after all registered ones.
-    const pending = !settled && !unconfirmed
-    const doubt = unconfirmed ? (settled ? 'elsewhere' : 'untold') : null
+    const pending = !isAnswered && !unconfirmed
+    const doubt = unconfirmed ? (isAnswered ? 'elsewhere' : 'untold') : null
     const at = !pending ? (registeredAt ?? requestedAt).getTime() : Number.MAX_SAFE_INTEGER
     events.set(`${tpEvento}/${sequence}`, { tpEvento, sequence, pending, doubt, protocol, at })
   }
