@@ -19,7 +19,7 @@ import {
   withoutCitus,
 } from '../../tests/support/servers/cluster.ts'
 import { type Statement, watchStatements } from '../../tests/support/servers/statements.ts'
-import { decideAsked, listAsked } from './events/approve.ts'
+import { listAsked, settleAsked } from './events/approve.ts'
 import { hold, holdAfterSilence, release } from './events/hold.ts'
 import { requestEvents } from './events/request.ts'
 import { contextOf } from './events/testing.ts'
@@ -367,8 +367,8 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
     expect(await stateOf()).toEqual(['asked'])
     const { answers } = await readWorkspace(ctx, workspaceId, (ctx) => listAsked(ctx, approves!))
     const chosen = answers.map(({ id }) => ctx.ids.encode(workspaceId, id))
-    expect(await decideAsked(ctx, asks!, { chosen, reason: null })).toMatchObject({ feitas: 0 })
-    expect(await decideAsked(ctx, approves!, { chosen, reason: null })).toEqual({ feitas: 1, impedidas: [] })
+    expect(await settleAsked(ctx, asks!, { chosen, reason: null })).toMatchObject({ feitas: 0 })
+    expect(await settleAsked(ctx, approves!, { chosen, reason: null })).toEqual({ feitas: 1, impedidas: [] })
     await vi.waitFor(async () => expect(await stateOf()).toEqual(['registered']), patience)
   })
 

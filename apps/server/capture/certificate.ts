@@ -121,10 +121,7 @@ export async function listRests(
   return (await listCandidates(ctx, line)).filter((one) => !isShown(one)).map(({ restsMs }) => restsMs)
 }
 
-/**
- * Writes what an answer said of the certificate that was shown, for queries of this line; for all uses
- * `noteCertificateAnswer` does. `ctx.db` is a transaction of the capture that holds the line.
- */
+/** Writes for this line, which `ctx.db` holds, what an answer said of the certificate shown to it. */
 export async function noteCertificateOnLine(
   { db }: WithDatabase,
   line: Pick<CaptureLine, 'id'>,

@@ -64,8 +64,7 @@ async function findDamage(arrival: Arrival): Promise<Arrival> {
   }
 }
 
-// Proved, unpaused subscribers. If every unpaused one lags, a paused one at the cursor receives too:
-// the others copy from it later.
+// Proved, unpaused subscribers. If all of them lag, paused ones at the cursor too, to copy from later.
 function keepersOf(all: Subscriber[], cursor: bigint): Subscriber[] {
   const proved = all.filter((one) => one.proved)
   const receiving = proved.filter((one) => !one.paused)

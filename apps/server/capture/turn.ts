@@ -225,8 +225,7 @@ export async function noteQuestion(
     if (paused.length > 0 || !(inOutage || (await mayCall(ctx, distributionUrl(ctx, line.service))))) return false
     const now = sql<Date>`now()`
     const { query, about } = writeQuestion(question)
-    // A gap question sets `gap_at` to now, so that after a crash a gap turn claims the line and settles
-    // it. A page is due by `next_at` anyway.
+    // A gap question is due at once: after a crash a gap turn settles it. A page is due by `next_at`.
     await changeLine(ctx, line, { asked_at: now, asked: `${query} ${about}`, ...(query !== 'page' && { gap_at: now }) })
     return true
   })

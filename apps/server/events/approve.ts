@@ -1,4 +1,4 @@
-import type { decideAsked as decideAskedRoute, AskedAnswer as ListedAnswer } from '@vigia/contract/answer-rules'
+import type { decideAsked, AskedAnswer as ListedAnswer } from '@vigia/contract/answer-rules'
 import { askedMax } from '@vigia/contract/codes'
 import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { answerOf, keyOf } from '@vigia/dfe/families/lookup'
@@ -17,7 +17,7 @@ import { type ServiceCode, serviceOf } from '../platform/service.ts'
 import type { AskedEnding } from './announcements.ts'
 import { lockRequests, replaceCiencias } from './request.ts'
 import { refreshDocuments } from './settle.ts'
-import { eventsText, judge, loadCandidates } from './subjects.ts'
+import { eventsText, loadCandidates, permit } from './subjects.ts'
 import { approvedMark, areTwo, endAsked, isLaterRequest, isRival, mayAnswerFor, personOf } from './two-people.ts'
 
 /** An answer that waits for a second person, under the names of the contract. */
@@ -106,11 +106,11 @@ function refusalOf(isOwn: boolean, approval: Omit<Approval, 'authorizedAt'>): st
 }
 
 /** Approves or refuses answers that wait, or takes back one's own; one that may not be sent waits on. Refuses the call for an unknown id. */
-export async function decideAsked(
+export async function settleAsked(
   { db, ids }: Pick<Context, 'db' | 'ids'>,
   session: Session,
   { chosen, reason }: { chosen: readonly string[]; reason: string | null },
-): Promise<DataOf<typeof decideAskedRoute>> {
+): Promise<DataOf<typeof decideAsked>> {
   const { workspaceId } = session
   const wanted = new Set(chosen.map((id) => ids.decode(workspaceId, id) ?? 0n))
   return inWorkspace({ db }, workspaceId, async ({ db }) => {
@@ -153,15 +153,15 @@ async function approve(
   const refusals = new Map<bigint, string>()
   for (const { id, documentId, tpEvento, motivo, impedimento } of answers) {
     const candidate = candidates.find((one) => one.documentId === documentId)!
-    const verdict = impedimento === null ? judge(tpEvento, candidate, now) : { refusal: impedimento }
-    if ('refusal' in verdict) {
-      refusals.set(id, verdict.refusal)
+    const permission = impedimento === null ? permit(tpEvento, candidate, now) : { refusal: impedimento }
+    if ('refusal' in permission) {
+      refusals.set(id, permission.refusal)
       continue
     }
     const why = `${motivo.replace(/\.$/, '')}${approvedMark}${accountName} em ${formatBrasiliaMoment(now)}.`
     await sql`
       update outgoing_event
-         set state = 'waiting', sequence = ${verdict.sequence}, message = 'Na fila de envio à SEFAZ.', why = ${why},
+         set state = 'waiting', sequence = ${permission.sequence}, message = 'Na fila de envio à SEFAZ.', why = ${why},
              approved_by = ${accountId}, next_at = ${now}
        where workspace_id = ${workspaceId} and id = ${id} and state = 'asked'`.execute(db)
     await replaceCiencias({ db }, workspaceId, tpEvento, [{ id, document_id: documentId }])

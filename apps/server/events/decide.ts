@@ -10,7 +10,7 @@ import { AppError } from '../platform/errors.ts'
 import type { DataOf } from '../platform/http/http.ts'
 import type { Session } from '../platform/http/session.ts'
 import type { Service } from '../platform/service.ts'
-import { type Candidate, judge, loadCandidates, type Outgoing, type Verdict } from './subjects.ts'
+import { type Candidate, loadCandidates, type Outgoing, type Permit, permit } from './subjects.ts'
 
 export interface EventSelection {
   service: Service
@@ -38,7 +38,7 @@ export interface EventText {
 }
 
 // Either the event that carries it out already, or the number to send with, or why it is not sent.
-type RequestDecision = { candidate: Candidate } & ({ before: bigint } | Verdict)
+type RequestDecision = { candidate: Candidate } & ({ before: bigint } | Permit)
 
 /** Decides about each document of a request. `ctx.db` is a transaction inside the workspace. */
 export async function decideRequests(
@@ -53,7 +53,7 @@ export async function decideRequests(
   return candidates.map((candidate) => {
     const before = alreadyAsked(candidate, session, text, now)
     if (before !== null) return { candidate, before }
-    return { candidate, ...(exhausted.has(candidate.documentId) ? tooOften : judge(tpEvento, candidate, now)) }
+    return { candidate, ...(exhausted.has(candidate.documentId) ? tooOften : permit(tpEvento, candidate, now)) }
   })
 }
 

@@ -10,7 +10,7 @@ import { readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Tables } from '../platform/tables.ts'
 import { findHoldups } from './queue.ts'
-import { type Candidate, judge, loadCandidates } from './subjects.ts'
+import { type Candidate, loadCandidates, permit } from './subjects.ts'
 
 type History = z.output<typeof listManifestations.data>
 
@@ -81,14 +81,14 @@ export const situations: Readonly<Record<SentRow['state'], ManifestedDocument['s
 function optionsOf(candidate: Candidate): History['opcoes'] {
   const now = new Date()
   return familyById(candidate.type).answers.map((answer) => {
-    const verdict = judge(answer.tpEvento, candidate, now)
+    const permission = permit(answer.tpEvento, candidate, now)
     return {
       tipoManifestacao: answer.choice,
       tpEvento: answer.tpEvento,
       descricao: eventName(candidate.type, answer.tpEvento),
       prazo: answer.until(candidate)?.toISOString() ?? null,
-      permitida: !('refusal' in verdict),
-      impedimento: 'refusal' in verdict ? verdict.refusal : null,
+      permitida: !('refusal' in permission),
+      impedimento: 'refusal' in permission ? permission.refusal : null,
     }
   })
 }

@@ -30,7 +30,7 @@ export interface QueuedEvent {
   chave: string
   tpEvento: number
   sequence: number
-  /** It left before, and what became of it is not known. */
+  /** It may have left: it was sent, or the database may be a copy (hold.ts). */
   isUnknown: boolean
   /** Still unknown a day after the first sending, in spite of retries. */
   isOverdue: boolean
@@ -40,7 +40,7 @@ export interface QueuedEvent {
   requestedBy: number | null
   requestedAt: Date
   failures: number
-  /** The bytes that left, or would have. */
+  /** Its signed bytes; null: not signed yet, or forgotten by a hold. */
   signedXml: string | null
   /** Status of the last response. */
   cStat: number | null

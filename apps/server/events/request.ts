@@ -41,7 +41,7 @@ export async function requestEvents(
   request: ManifestationRequest,
   waitMs = 10_000,
 ): Promise<ManifestedDocument[]> {
-  // Events sent by others about the same document count, too.
+  // Without the person's limit: what holds an event up may be of another company or workspace.
   const ctx = beyondLimit(shown)
   if (companiesShown(shown))
     await readWorkspace(shown, session.workspaceId, (ctx) => findCandidates(ctx, session.workspaceId, request))
@@ -87,7 +87,7 @@ async function place(ctx: Pick<Context, 'db' | 'ids'>, session: Session, request
       else {
         // Asking for it once more settles what the authority never told.
         const again = candidate.outgoing.some(({ id, unconfirmed }) => id === decision.before && unconfirmed)
-        if (again) await sendAgain(ctx, session, candidate, decision.before)
+        if (again) await requeue(ctx, session, candidate, decision.before)
         placed.push({ candidate, eventId: decision.before, repeated: !again })
       }
     }
@@ -149,7 +149,7 @@ async function writeRequests(
 }
 
 // The same bytes leave: the authority registers them once, or says that it has them.
-async function sendAgain({ db }: WithDatabase, session: Session, candidate: Candidate, id: bigint) {
+async function requeue({ db }: WithDatabase, session: Session, candidate: Candidate, id: bigint) {
   const { type, number, outgoing } = candidate
   await sql`
     update outgoing_event
@@ -187,7 +187,7 @@ export async function requestAgain(
     const rivals = answerOf(candidate.type, tpEvento)?.rivals.filter((rival) => rival !== tpEvento) ?? []
     if (candidate.outgoing.some((one) => rivals.includes(one.tpEvento) && one.id > event.id))
       throw new AppError('conflict', answeredSince)
-    await sendAgain(ctx, session, candidate, event.id)
+    await requeue(ctx, session, candidate, event.id)
     return { candidate, eventId: event.id, repeated: false }
   })
   return (await awaitResponses(ctx, workspaceId, [placed], waitMs))[0]!
@@ -224,7 +224,7 @@ export async function replaceCiencias(
 
 const lookEveryMs = 150
 
-// Until all are settled, or until the rest are scheduled after the time-out.
+// Stops early when nothing more can happen before the time-out.
 async function awaitResponses(
   ctx: RequestContext,
   workspaceId: number,

@@ -44,17 +44,17 @@ export const manifestationRoutes = [
   handle(manifestCte, 'waiting', (ctx, { body, session }) => manifest(ctx, session, cte, body)),
 
   handle(previewManifestation, async (ctx, { body, session }) => ({
-    data: await previewEvents(ctx, session, { ...answerOf(body), documents: body.idsDFe }),
+    data: await previewEvents(ctx, session, { ...kindOf(body), documents: body.idsDFe }),
   })),
 
   handle(listManifestationTexts, async (ctx, { query, session: { workspaceId } }) => {
-    const { service, kind } = answerOf(query)
+    const { service, kind } = kindOf(query)
     const texts = await readWorkspace(ctx, workspaceId, (ctx) => readTexts(ctx, workspaceId, service, kind))
     return { data: { sugestao: texts.suggestion, modelos: texts.kept } }
   }),
 
   handle(keepManifestationText, async (ctx, { body, session: { workspaceId } }) => {
-    const { service, kind } = answerOf(body)
+    const { service, kind } = kindOf(body)
     const texts = await inWorkspace(ctx, workspaceId, async (ctx) => {
       await keepText(ctx, workspaceId, service, kind, { text: body.justificativa, keep: body.guardado })
       return readTexts(ctx, workspaceId, service, kind)
@@ -102,7 +102,7 @@ export const manifestationRoutes = [
 
   handle(decideAsked, async (shown, { body, session }) => {
     const reason = body.aprovar ? null : endSentence(body.motivo!)
-    const data = await approve.decideAsked(beyondLimit(shown), session, { chosen: body.idsPedido, reason })
+    const data = await approve.settleAsked(beyondLimit(shown), session, { chosen: body.idsPedido, reason })
     const { feitas, impedidas } = data
     if (feitas === 0) throw new AppError('conflict', [...new Set(impedidas.map(({ motivo }) => motivo))].join(' '))
     const what = body.aprovar
@@ -126,14 +126,14 @@ async function readSetting(ctx: Context, session: Session) {
 }
 
 // The contract takes no other choice.
-function answerOf({ TipoDFe, tipoManifestacao }: { TipoDFe: number; tipoManifestacao: number }) {
+function kindOf({ TipoDFe, tipoManifestacao }: { TipoDFe: number; tipoManifestacao: number }) {
   const { id, answers } = familyOf(TipoDFe)
   return { service: id, kind: answers.find(({ choice }) => choice === tipoManifestacao)! }
 }
 
 async function manifest(ctx: Context, session: Session, { id, code }: Family, body: ManifestationBody) {
   const documentos = await requestEvents(ctx, session, {
-    ...answerOf({ ...body, TipoDFe: code }),
+    ...kindOf({ ...body, TipoDFe: code }),
     documents: body.idsDFe,
     justification: body.justificativa,
     corrections: body.correcoes,

@@ -8,9 +8,9 @@ import { inCapture, inWorkspace } from '../platform/database.ts'
 import { serveRoutes } from '../platform/http/http.ts'
 import { holdLock } from '../platform/locks.ts'
 import { acknowledgePending } from './ciencia.ts'
+import { prepareBatch } from './prepare.ts'
 import { claimBatch } from './queue.ts'
 import { answerRuleRoutes } from './rule-routes.ts'
-import { prepareBatch } from './sign.ts'
 import { daysAgo, newOffice, type Office, readInside, store } from './testing.ts'
 
 const { ctx } = await useContext({ PORT: '0' })

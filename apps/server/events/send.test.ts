@@ -22,13 +22,13 @@ import { authorityFile, testSigner } from '../platform/signer/testing.ts'
 import { noteFailure } from '../sefaz/circuit.ts'
 import { manifestationAnnouncements } from './announcements.ts'
 import { acknowledgePending, certificateFollowers } from './ciencia.ts'
+import { prepareBatch } from './prepare.ts'
 import { decideResponse, decideSilence } from './protocols/outcome.ts'
 import type { Said } from './protocols/protocol.ts'
 import { type Batch, claimBatch, type ReadyEvent } from './queue.ts'
 import { requestAgain, requestEvents } from './request.ts'
 import { sendBatch, startEventWorker } from './send.ts'
 import { type Outcome, refreshDocuments, settle } from './settle.ts'
-import { prepareBatch } from './sign.ts'
 import {
   author,
   type CteOptions,

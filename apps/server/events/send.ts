@@ -5,11 +5,11 @@ import type { Context } from '../platform/context.ts'
 import { afterGrace, startJobs } from '../platform/jobs/loop.ts'
 import type { Service } from '../platform/service.ts'
 import { mayCall, noteAnswer, noteFailure, noteSilence } from '../sefaz/circuit.ts'
+import { prepareBatch } from './prepare.ts'
 import { decideResponse, decideSilence, isAboutCertificate, servicePauses } from './protocols/outcome.ts'
 import { protocols } from './protocols.ts'
 import { type Batch, claimBatch, postponeFailed, releaseEvents } from './queue.ts'
 import { type Outcome, settle } from './settle.ts'
-import { prepareBatch } from './sign.ts'
 
 type SendingContext = Pick<Context, 'db' | 'config' | 'log' | 'signer'>
 

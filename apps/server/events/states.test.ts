@@ -10,14 +10,14 @@ import { AppError } from '../platform/errors.ts'
 import type { Session } from '../platform/http/session.ts'
 import { prepareInstallation } from '../platform/installation.ts'
 import { insertAccount, testSession } from '../platform/testing.ts'
-import { decideAsked, reviewAsked } from './approve.ts'
+import { reviewAsked, settleAsked } from './approve.ts'
 import { hold, release } from './hold.ts'
+import { prepareBatch } from './prepare.ts'
 import { decideResponse, decideSilence } from './protocols/outcome.ts'
 import type { Said } from './protocols/protocol.ts'
 import { claimBatch, postponeFailed, releaseEvents } from './queue.ts'
 import { requestAgain, requestEvents } from './request.ts'
-import { settle, refreshDocuments } from './settle.ts'
-import { prepareBatch } from './sign.ts'
+import { refreshDocuments, settle } from './settle.ts'
 import { author, daysAgo, dueDiffers, newOffice, type Office, store } from './testing.ts'
 import { saveTwoFrom } from './two-people.ts'
 
@@ -115,7 +115,7 @@ const request = (rows: readonly Row[], tpEvento: number) =>
     return requestEvents(ctx, office.session, { ...selection, justification: 'dito com outras palavras' }, 0)
   })
 const decide = (rows: readonly Row[], reason: string | null) =>
-  each(rows, ({ id }) => decideAsked(ctx, second, { chosen: [idOf(id)], reason }))
+  each(rows, ({ id }) => settleAsked(ctx, second, { chosen: [idOf(id)], reason }))
 const prepare = async () => {
   const batch = (await claimBatch(ctx))!
   return { batch, ready: (await prepareBatch(ctx, batch))?.ready ?? [] }

@@ -1,6 +1,6 @@
 import { answerOf, familyById } from '@vigia/dfe/families/lookup'
 import { describe, expect, test } from 'vitest'
-import { type EventSubject, judge } from './subjects.ts'
+import { type EventSubject, permit } from './subjects.ts'
 
 const authorizedAt = new Date('2026-11-10T09:15:00-03:00')
 const now = new Date('2026-11-12T09:15:00-03:00')
@@ -18,8 +18,8 @@ const cte: EventSubject = { ...nfe, type: 'cte', model: '57', roles: 1 << 7 }
 const own = (...codes: number[]) =>
   codes.map((tpEvento) => ({ tpEvento, sequence: 1, pending: false, protocol: '1'.repeat(15) }))
 const refusal = (tpEvento: number, subject: EventSubject, at = now) => {
-  const verdict = judge(tpEvento, subject, at)
-  return 'refusal' in verdict ? verdict.refusal : null
+  const permission = permit(tpEvento, subject, at)
+  return 'refusal' in permission ? permission.refusal : null
 }
 
 describe('the deadline', () => {
@@ -49,7 +49,7 @@ describe('the deadline', () => {
 
 describe('NF-e', () => {
   test.each([210210, 210200, 210220, 210240])('%i is open to the destinatário', (tpEvento) => {
-    expect(judge(tpEvento, nfe, now)).toEqual({ sequence: 1 })
+    expect(permit(tpEvento, nfe, now)).toEqual({ sequence: 1 })
   })
   test.each([[1 << 0], [1 << 2], [1 << 3], [1 << 8]])('roles %i may not answer', (roles) => {
     expect(refusal(210200, { ...nfe, roles })).toMatch(/destinatário/)
@@ -60,8 +60,8 @@ describe('NF-e', () => {
       expect(refusal(210210, { ...nfe, own: own(answer) })).toMatch(/vale mais/)
   })
   test('an answer may be changed, and each may be given twice', () => {
-    expect(judge(210220, { ...nfe, own: own(210210, 210200) }, now)).toEqual({ sequence: 1 })
-    expect(judge(210200, { ...nfe, own: own(210200, 210220) }, now)).toEqual({ sequence: 2 })
+    expect(permit(210220, { ...nfe, own: own(210210, 210200) }, now)).toEqual({ sequence: 1 })
+    expect(permit(210200, { ...nfe, own: own(210200, 210220) }, now)).toEqual({ sequence: 2 })
     expect(refusal(210200, { ...nfe, own: own(210200, 210220, 210200, 210220) })).toMatch(/máximo/)
   })
   test('an answer that stands is not given again', () => {
@@ -79,23 +79,23 @@ describe('NF-e', () => {
 describe('CT-e', () => {
   const issued = { ...cte, roles: 1 << 0 }
   test('who issued it cancels and corrects, who pays disagrees, nobody else does anything', () => {
-    expect(judge(110111, issued, now)).toEqual({ sequence: 1 })
-    expect(judge(110110, issued, now)).toEqual({ sequence: 1 })
-    expect(judge(610110, cte, now)).toEqual({ sequence: 1 })
+    expect(permit(110111, issued, now)).toEqual({ sequence: 1 })
+    expect(permit(110110, issued, now)).toEqual({ sequence: 1 })
+    expect(permit(610110, cte, now)).toEqual({ sequence: 1 })
     expect(refusal(110111, cte)).toMatch(/transportadora/)
     expect(refusal(610110, issued)).toMatch(/tomador/)
     expect(refusal(210200, cte)).toMatch(/não existe/)
   })
   test('a correction bars the cancellation', () => {
     expect(refusal(110111, { ...issued, own: own(110110) })).toMatch(/Carta de Correção/)
-    expect(judge(110110, { ...issued, own: own(110110) }, now)).toEqual({ sequence: 2 })
+    expect(permit(110110, { ...issued, own: own(110110) }, now)).toEqual({ sequence: 2 })
   })
   test('a disagreement is withdrawn only while there is one', () => {
     expect(refusal(610111, cte)).toMatch(/Não há desacordo/)
-    expect(judge(610111, { ...cte, own: own(610110) }, now)).toEqual({ sequence: 1 })
+    expect(permit(610111, { ...cte, own: own(610110) }, now)).toEqual({ sequence: 1 })
     expect(refusal(610111, { ...cte, own: own(610110, 610111) })).toMatch(/Não há desacordo/)
     expect(refusal(610110, { ...cte, own: own(610110) })).toBe('O desacordo deste CT-e já está registrado.')
-    expect(judge(610110, { ...cte, own: own(610110, 610111) }, now)).toEqual({ sequence: 2 })
+    expect(permit(610110, { ...cte, own: own(610110, 610111) }, now)).toEqual({ sequence: 2 })
   })
   test('a disagreement without a known protocol is told as such', () => {
     const [known] = own(610110)
@@ -104,14 +104,14 @@ describe('CT-e', () => {
   })
   test('the number after the greatest known one is taken, whatever is missing before it', () => {
     const second = { tpEvento: 110110, sequence: 2, pending: false, protocol: null }
-    expect(judge(110110, { ...issued, own: [second] }, now)).toEqual({ sequence: 3 })
+    expect(permit(110110, { ...issued, own: [second] }, now)).toEqual({ sequence: 3 })
   })
   test('a GTV-e can only be cancelled, and of its deadline and of a lifted one the authority has the word', () => {
     const late = new Date('2026-11-30T09:15:00-03:00')
     expect(refusal(110110, { ...issued, model: '64' })).toMatch(/GTV-e/)
     expect(refusal(610110, { ...cte, model: '64' })).toMatch(/GTV-e/)
-    expect(judge(110111, { ...issued, model: '64' }, late)).toEqual({ sequence: 1 })
-    expect(judge(110111, { ...issued, deadlineLifted: true }, late)).toEqual({ sequence: 1 })
+    expect(permit(110111, { ...issued, model: '64' }, late)).toEqual({ sequence: 1 })
+    expect(permit(110111, { ...issued, deadlineLifted: true }, late)).toEqual({ sequence: 1 })
   })
   test('168 hours to cancel, 45 days to disagree', () => {
     expect(refusal(110111, issued, new Date('2026-11-17T09:15:01-03:00'))).toMatch(/prazo/)
@@ -149,7 +149,7 @@ describe('what is due', () => {
     expect(due?.tpEvento ?? null).toBe(tpEvento)
     if (!due) return
     expect(due.until).toEqual(answerOf(subject.type, due.tpEvento)!.until(subject))
-    const verdict = judge(due.tpEvento, subject, now)
-    if ('refusal' in verdict) expect(verdict.refusal).toMatch(/em envio/)
+    const permission = permit(due.tpEvento, subject, now)
+    if ('refusal' in permission) expect(permission.refusal).toMatch(/em envio/)
   })
 })

@@ -13,18 +13,18 @@ export interface EventSubject extends AnswerSubject {
   type: FamilyId
 }
 
-export type Verdict = { sequence: number } | { refusal: string }
+export type Permit = { sequence: number } | { refusal: string }
 
 /** Bit of the destinatário, who answers an NF-e, in a mask of roles. */
 export const recipient = 1 << nfeRole.destinatario
 
 /** Whether an event may be sent now: what the authority would refuse is refused here, with the reason (NT 2020.001; MOC CT-e 4.00 §3.7). */
-export function judge(tpEvento: number, subject: EventSubject, now: Date): Verdict {
+export function permit(tpEvento: number, subject: EventSubject, now: Date): Permit {
   const answer = answerOf(subject.type, tpEvento)
   if (!answer) return { refusal: `Este evento não existe para ${familyById(subject.type).name}.` }
-  const verdict = answer.may(subject)
+  const permission = answer.may(subject)
   const until = answer.until(subject)
-  if ('refusal' in verdict || !until || now <= until) return verdict
+  if ('refusal' in permission || !until || now <= until) return permission
   return { refusal: `O prazo deste evento terminou em ${formatBrasiliaMoment(until)}.` }
 }
 

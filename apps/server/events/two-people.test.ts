@@ -12,10 +12,10 @@ import { AppError } from '../platform/errors.ts'
 import type { Session } from '../platform/http/session.ts'
 import { insertAccount, testSession } from '../platform/testing.ts'
 import { manifestationMails } from './announcements.ts'
-import { decideAsked, listAsked, reviewAsked } from './approve.ts'
+import { listAsked, reviewAsked, settleAsked } from './approve.ts'
+import { prepareBatch } from './prepare.ts'
 import { claimBatch } from './queue.ts'
 import { requestEvents } from './request.ts'
-import { prepareBatch } from './sign.ts'
 import { daysAgo, dueDiffers, newOffice, type Office, store } from './testing.ts'
 import { readTwoPeople, saveTwoFrom } from './two-people.ts'
 
@@ -65,7 +65,7 @@ const waiting = (who: Session) => readWorkspace(ctx, office.workspaceId, (ctx) =
 async function decide(who: Session, reason: string | null = null) {
   const { answers } = await waiting(who)
   const chosen = answers.map(({ id }) => ctx.ids.encode(office.workspaceId, id))
-  return decideAsked(ctx, who, { chosen, reason })
+  return settleAsked(ctx, who, { chosen, reason })
 }
 const leave = async () => {
   const batch = await claimBatch(ctx)

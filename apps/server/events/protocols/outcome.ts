@@ -31,7 +31,10 @@ export const isAboutCertificate = (cStat: number) => certificateCodes.includes(c
 
 const clockTriesMax = 5
 
-/** Whether an event is signed anew: not when an earlier sending may be registered, unless its bytes can never be, nor when our clock was ahead. */
+/**
+ * Whether an event gets new bytes. New: its old ones can never be accepted. Else old: it may be
+ * registered, or our clock was ahead. Else new.
+ */
 export function isSignedAnew(
   service: Service,
   { isUnknown, cStat }: Pick<QueuedEvent, 'isUnknown' | 'cStat'>,

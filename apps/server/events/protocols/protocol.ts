@@ -22,7 +22,10 @@ export interface EventProtocol {
   use(cnpj: string, events: readonly { chave: string; tpEvento: number }[]): CertificateUse
   /** Data of the document that an event repeats, by tpEvento; none for other events. */
   cites: Readonly<Record<number, 'authorization' | 'disagreement' | 'corrections'>>
-  /** Throws an `EventError` for what the person can mend, and a `TypeError` for an event that does not leave from here. */
+  /**
+   * Throws an `EventError` for what the person can mend, and a `TypeError` for an event that does not
+   * leave from here. Called only in the signer (operations/signer/wanted.ts).
+   */
   sign(order: EventOrder, certificate: SigningCertificate): SignedEvent
   send(connection: Connection, url: string, lote: Lote): Promise<AuthorityResponse>
   outcome(cStat: number): ResponseVerdict

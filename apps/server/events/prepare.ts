@@ -22,7 +22,7 @@ import { isAboutCertificate, isSignedAnew, neverTold, overtaken } from './protoc
 import { protocols } from './protocols.ts'
 import type { Batch, QueuedEvent, ReadyEvent } from './queue.ts'
 import { decide, isJudgedOrLate, isSuspect, readAnswerRules } from './rules.ts'
-import { announceResults, changeLeased, released, type WrittenEvent, refreshDocuments } from './settle.ts'
+import { announceResults, changeLeased, refreshDocuments, released, type WrittenEvent } from './settle.ts'
 import { recipient } from './subjects.ts'
 import {
   approvedMark,
@@ -45,7 +45,7 @@ export async function prepareBatch(
     await enterWorkspace(ctx, batch.workspaceId)
     // Changes of rules or settings wait for this commit or are seen here, so no outdated rule signs.
     await holdSharedLock(ctx, 'answerRules', batch.workspaceId)
-    const wanted = await endUnwanted(ctx, batch)
+    const wanted = await keepWanted(ctx, batch)
     if (wanted.length === 0) return null
     const use = protocols[batch.service].use(batch.cnpj, wanted)
     const opened = await takeCertificate(ctx, batch.workspaceId, batch.cnpj, use)
@@ -56,7 +56,7 @@ export async function prepareBatch(
         await postpone(ctx, batch, event, opened ? sameCertificate : noCertificate)
         continue
       }
-      const signed = await sign(ctx, batch, event, opened)
+      const signed = await signedBytes(ctx, batch, event, opened)
       if ('refusal' in signed) {
         const change = {
           ...answerless,
@@ -81,7 +81,7 @@ const sameCertificate =
 const answerless = { ...released, c_stat: null, x_motivo: null, answered_at: null }
 
 // Checked again after the wait. Returns the events that are still to be sent, and writes what follows for the others.
-async function endUnwanted(ctx: SigningContext, batch: Batch): Promise<QueuedEvent[]> {
+async function keepWanted(ctx: SigningContext, batch: Batch): Promise<QueuedEvent[]> {
   const nowOf = new Map((await readNow(ctx, batch)).map((row) => [row.id, row]))
   const wanted: QueuedEvent[] = []
   const ended: WrittenEvent[] = []
@@ -151,7 +151,6 @@ export interface EventNow {
 // Protocols order two registrations of the same second (docs/decisions/0012).
 const isLater = sql`(e.registered_at, coalesce(protocol_number(e.protocol), 0)) > (r.registered_at, coalesce(protocol_number(r.protocol), 0))`
 
-// Locks the events: nobody ends them while they are signed. An event says which rule wanted it.
 async function readNow({ db }: WithDatabase, { workspaceId, leaseBy, events }: Batch): Promise<EventNow[]> {
   const rules = await readAnswerRules({ db }, workspaceId)
   const { rows } = await sql<EventNow>`
@@ -244,7 +243,7 @@ const onItsWay = ({ isUnknown }: QueuedEvent, xml: string) => ({
   x_motivo: null,
 })
 
-async function sign(
+async function signedBytes(
   ctx: SigningContext,
   batch: Batch,
   event: QueuedEvent,
