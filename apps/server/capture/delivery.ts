@@ -64,7 +64,7 @@ async function findDamage(arrival: Arrival): Promise<Arrival> {
   }
 }
 
-// Proved, unpaused subscribers. If all of them lag, paused ones at the cursor too, to copy from later.
+// Proved, unpaused subscribers. If all of these lag, paused ones at the cursor too, to be copied from.
 function keepersOf(all: Subscriber[], cursor: bigint): Subscriber[] {
   const proved = all.filter((one) => one.proved)
   const receiving = proved.filter((one) => !one.paused)
@@ -141,7 +141,7 @@ async function copySome(
   isWanted = (one: Subscriber) => !one.paused,
 ): Promise<boolean> {
   return inCapture(ctx, async (ctx) => {
-    // Renews the lease and locks the line: no subscriber is paused or resumed between here and the end of the transaction.
+    // Renews the lease and locks the line: no subscriber is paused or resumed until the transaction ends.
     await changeLine(ctx, line, {})
     const all = (await listSubscribers(ctx, line)).filter((one) => one.proved)
     const behind = all.find((one) => isWanted(one) && one.deliveredNsu < line.lastNsu)

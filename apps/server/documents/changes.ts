@@ -4,8 +4,8 @@ import { asOperator, beforeCommit, inWorkspace } from '../platform/database.ts'
 import { fromNow } from '../platform/jobs/claim.ts'
 import { queueJob } from '../platform/jobs/jobs.ts'
 
-// The change feed (docs/decisions/0033-change-feed.md), for programs, webhooks and alerts. Open pages are
-// told by platform/outbox.ts. Who changes a document notes it here, and gets its version before the commit.
+// The change feed (docs/decisions/0033), for programs, webhooks and alerts. Open pages are told by
+// platform/outbox.ts. Who changes a document notes it here, and gets its version before the commit.
 
 /** A document is new, its complete XML came, an event changed what it shows, it was cancelled, an answer of ours to it was settled. */
 export type ChangeKind = 'new' | 'completed' | 'standing' | 'cancelled' | 'answered'
