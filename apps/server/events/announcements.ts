@@ -6,11 +6,13 @@ import {
   formatList,
   formatMoney,
 } from '@vigia/contract/text'
-import { familyOfKey } from '@vigia/dfe/families/lookup'
+import { familyById, familyOfKey } from '@vigia/dfe/families/lookup'
 import { nfe } from '@vigia/dfe/families/nfe'
 import { z } from 'zod'
 import { listScreen, named, type Writer } from '../companies/topics.ts'
+import { eventName } from '../documents/list/rows.ts'
 import type { MailKind } from '../platform/mail/mail.ts'
+import type { Service } from '../platform/service.ts'
 
 export interface EventResults {
   registered: number
@@ -207,3 +209,17 @@ const changed: MailKind = async ({ config: { productName, publicUrl } }, { paylo
 }
 
 export const manifestationMails: Record<string, MailKind> = { 'duas-pessoas-mudou': changed }
+
+const shownMax = 5
+
+/** The first few of many numbers, and how many there are besides. */
+export function numbersText(numbers: readonly number[]): string {
+  const shown = numbers.slice(0, shownMax).join(', ')
+  return numbers.length > shownMax ? `${shown} e mais ${numbers.length - shownMax}` : shown
+}
+
+/** An event of some documents, for the audit. */
+export function eventsText(service: Service, tpEvento: number, numbers: readonly number[]): string {
+  const which = `${numbers.length === 1 ? 'número' : 'números'} ${numbersText(numbers)}`
+  return `${eventName(service, tpEvento)} de ${numbers.length} ${familyById(service).name} (${which})`
+}

@@ -14,10 +14,10 @@ import type { DataOf } from '../platform/http/http.ts'
 import type { Session } from '../platform/http/session.ts'
 import { announce } from '../platform/outbox.ts'
 import { type ServiceCode, serviceOf } from '../platform/service.ts'
-import type { AskedEnding } from './announcements.ts'
+import { type AskedEnding, eventsText } from './announcements.ts'
+import { loadCandidates, permit } from './candidates.ts'
 import { lockRequests, replaceCiencias } from './request.ts'
 import { refreshDocuments } from './settle.ts'
-import { eventsText, loadCandidates, permit } from './subjects.ts'
 import { approvedMark, areTwo, endAsked, isLaterRequest, isRival, mayAnswerFor, personOf } from './two-people.ts'
 
 /** An answer that waits for a second person, under the names of the contract. */

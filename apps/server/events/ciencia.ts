@@ -14,9 +14,17 @@ import { announce } from '../platform/outbox.ts'
 import type { Withheld } from './announcements.ts'
 import { certificateCodes } from './protocols/outcome.ts'
 import { lockRequests } from './request.ts'
-import { type AnswerRule, decide, isJudgedOrLate, isSuspect, readAnswerRules, reasonOf, sends } from './rules.ts'
+import {
+  type AnswerRule,
+  decide,
+  isJudgedOrLate,
+  isSuspect,
+  readAnswerRules,
+  reasonOf,
+  recipient,
+  sends,
+} from './rules.ts'
 import { refreshDocuments } from './settle.ts'
-import { recipient } from './subjects.ts'
 
 // Answers of the destinatário, and cancellations.
 const decisive = [ciencia, ...conclusive, 110111, 110112]

@@ -9,8 +9,8 @@ import type { Context, Database } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Tables } from '../platform/tables.ts'
+import { type Candidate, loadCandidates, permit } from './candidates.ts'
 import { findHoldups } from './queue.ts'
-import { type Candidate, loadCandidates, permit } from './subjects.ts'
 
 type History = z.output<typeof listManifestations.data>
 

@@ -21,9 +21,8 @@ import { outgoingText } from './justifications.ts'
 import { isAboutCertificate, isSignedAnew, neverTold, overtaken } from './protocols/outcome.ts'
 import { protocols } from './protocols.ts'
 import type { Batch, QueuedEvent, ReadyEvent } from './queue.ts'
-import { decide, isJudgedOrLate, isSuspect, readAnswerRules } from './rules.ts'
+import { decide, isJudgedOrLate, isSuspect, readAnswerRules, recipient } from './rules.ts'
 import { announceResults, changeLeased, refreshDocuments, released, type WrittenEvent } from './settle.ts'
-import { recipient } from './subjects.ts'
 import {
   approvedMark,
   hasTwo,

@@ -3,16 +3,18 @@ import { type AnswerRuleAnswer, answerRuleMax } from '@vigia/contract/codes'
 import type { AnswerRuleForm } from '@vigia/contract/forms'
 import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { finalStatuses } from '@vigia/dfe/families/lookup'
-import { confirmacao, desconhecimento, nfe } from '@vigia/dfe/families/nfe'
+import { confirmacao, desconhecimento, nfe, nfeRole } from '@vigia/dfe/families/nfe'
 import { type RawBuilder, sql } from 'kysely'
 import type { z } from 'zod'
 import { nameOfAuthor } from '../accounts/authors.ts'
 import { taxBase } from '../documents/store.ts'
 import type { WithDatabase } from '../platform/context.ts'
-import { recipient } from './subjects.ts'
 
 // To which notes a Ciência leaves without a person: docs/decisions/0045-answer-rules.md. What a rule says of a note depends on the note and on
 // what is here of its issuer, never on when it is asked; so it is asked again before an event leaves.
+
+/** Bit of the destinatário, who answers an NF-e, in a mask of roles. */
+export const recipient = 1 << nfeRole.destinatario
 
 /** To which notes a rule applies, as it is kept: under the names of the contract, companies and bands of alerts by their numbers. */
 export interface AnswerConditions

@@ -7,8 +7,7 @@ import type { Suggestion } from '../documents/list/rows.ts'
 import { isOpenStatus } from '../documents/workflow/remarks.ts'
 import type { WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
-import { type AnswerRule, decide, readAnswerRules, suggestedBy } from './rules.ts'
-import { recipient } from './subjects.ts'
+import { type AnswerRule, decide, readAnswerRules, recipient, suggestedBy } from './rules.ts'
 
 // Suggestions of rules, in a column that lists filter and count. A person sends the event.
 

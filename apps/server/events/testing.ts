@@ -16,7 +16,7 @@ import type { Service } from '../platform/service.ts'
 import { testSigner } from '../platform/signer/testing.ts'
 import { insertAccount, insertCompany, newWorkspace, roomyStorage, testSession } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
-import { loadCandidates } from './subjects.ts'
+import { loadCandidates } from './candidates.ts'
 
 export const author = '44555666000181'
 

@@ -6,7 +6,7 @@ import { type Installation, startInstallation } from '../../../../tests/support/
 import { readZip } from '../../../../tests/support/zip.ts'
 import { findSession } from '../../accounts/sessions.ts'
 import { printDocument } from '../../documents/print/printing.ts'
-import { previewEvents } from '../../events/decide.ts'
+import { previewEvents } from '../../events/candidates.ts'
 import { requestEvents } from '../../events/request.ts'
 import type { Context } from '../../platform/context.ts'
 import type { Session } from '../../platform/http/session.ts'

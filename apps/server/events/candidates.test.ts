@@ -1,6 +1,6 @@
 import { answerOf, familyById } from '@vigia/dfe/families/lookup'
 import { describe, expect, test } from 'vitest'
-import { type EventSubject, permit } from './subjects.ts'
+import { type EventSubject, permit } from './candidates.ts'
 
 const authorizedAt = new Date('2026-11-10T09:15:00-03:00')
 const now = new Date('2026-11-12T09:15:00-03:00')
