@@ -4,7 +4,7 @@ import path from 'node:path'
 
 // Ceilings, so that the house stays small enough for a stranger. A commit that raises one says why.
 const ceilings: Record<string, number> = {
-  'lines of server': 40_745,
+  'lines of server': 40_747,
   'lines of packages': 25_343,
   'lines of scripts': 3_779,
   'lines of web': 32_353,

@@ -26,7 +26,7 @@ import type { Session } from '../platform/http/session.ts'
 import { findOutage, type Outage, outageSentence } from '../sefaz/circuit.ts'
 import { followSwitch, requestSync, type SyncRequest, stopWithoutCertificate } from './capture.ts'
 import { followPlan } from './plan.ts'
-import { distributionUrl } from './sources.ts'
+import { distributionUrl } from './sources/call.ts'
 import { getCapturedCompany } from './state.ts'
 
 export const companyChangeRoutes = (captures: CapturesOfCertificates) => [

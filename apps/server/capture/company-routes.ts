@@ -15,7 +15,7 @@ import { nsuText, type Service, type ServiceCode, serviceOf } from '../platform/
 import { storageSentence } from '../platform/storage.ts'
 import { findStandstill } from '../platform/trouble.ts'
 import { findOutage, type Outage, outageSentence } from '../sefaz/circuit.ts'
-import { distributionUrl } from './sources.ts'
+import { distributionUrl } from './sources/call.ts'
 import { getCapturedCompany, listCapturedCompanies } from './state.ts'
 
 type ListedCompany = Awaited<ReturnType<typeof listCapturedCompanies>>[number]

@@ -39,9 +39,9 @@ import {
 } from './lease.ts'
 import type { Decision, Situation } from './situation.ts'
 import type { Answer, Lost, Question } from './source.ts'
-import { callOf } from './sources/call.ts'
+import { callOf, distributionUrl } from './sources/call.ts'
 import { interrupted, ourFault } from './sources/lost.ts'
-import { distributionUrl, sources } from './sources.ts'
+import { sources } from './sources.ts'
 
 // The way of a page from the claim of its line to the commit: docs/architecture.md.
 

@@ -11,7 +11,7 @@ import { type Letter, type MailKind, whyReceived } from '../platform/mail/mail.t
 import { type ServiceCode, serviceCodes } from '../platform/service.ts'
 import { addressOf, pausedServices } from '../sefaz/circuit.ts'
 import { noCertificate } from './decide.ts'
-import { distributionUrl } from './sources.ts'
+import { distributionUrl } from './sources/call.ts'
 import { isTold } from './subscriptions.ts'
 
 // Hours of the authority. A line that stops needs a person, but others may be about to stop for the same reason: people get one letter about

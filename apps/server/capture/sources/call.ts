@@ -1,7 +1,15 @@
+import type { WithConfig } from '../../platform/context.ts'
+import { type ServiceCode, serviceOf } from '../../platform/service.ts'
 import type { Call } from '../../sefaz/ledger.ts'
 import { type CaptureLine, writeQuestion } from '../lease.ts'
 import type { Decision } from '../situation.ts'
 import type { Answer, Question } from '../source.ts'
+import { sources } from '../sources.ts'
+
+/** Where the questions of a service go. */
+export function distributionUrl({ config }: Pick<WithConfig, 'config'>, service: ServiceCode): string {
+  return sources[serviceOf(service)].url(config.sefaz.endpoints)
+}
 
 /** A call as the ledger keeps it. */
 export function callOf(
