@@ -7,7 +7,7 @@ const ceilings: Record<string, number> = {
   'lines of server': 40_747,
   'lines of packages': 25_343,
   'lines of scripts': 3_779,
-  'lines of web': 32_353,
+  'lines of web': 32_372,
   'lines of tests and benches': 71_968,
   settings: 37,
   decisions: 53,

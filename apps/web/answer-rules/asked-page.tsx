@@ -14,6 +14,7 @@ import { UserCheck } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { parseAmount } from '../lib/amount.ts'
+import { kindOf } from '../lib/kinds.ts'
 import { notifySuccess } from '../lib/notify.ts'
 import { problemsOf } from '../lib/problems.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
@@ -29,6 +30,7 @@ import { Field } from '../ui/form/field.tsx'
 import { Input } from '../ui/form/input.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { ConfirmDialog } from '../ui/overlay/confirm-dialog.tsx'
 import { Dialog } from '../ui/overlay/dialog.tsx'
 import { Page } from '../ui/page.tsx'
 import { HeldEvents } from './held-events.tsx'
@@ -176,14 +178,17 @@ interface WaitingProps {
 function Waiting({ items, total, onRefuse }: WaitingProps) {
   const may = useMay('fiscal')
   const [ticked, setChosen] = useState<readonly string[]>([])
+  const [confirming, setConfirming] = useState(false)
   const chosen = listed(ticked, items)
   const action = useAction(decideAsked, {
     onSuccess: ({ message }) => {
+      setConfirming(false)
       setChosen([])
       notifySuccess(message)
     },
+    onError: () => setConfirming(false),
   })
-  const approvable = chosen.filter((id) => items.some((one) => one.idPedido === id && one.impedimento === null))
+  const approvable = items.filter((one) => chosen.includes(one.idPedido) && one.impedimento === null)
   return (
     <>
       {may && (
@@ -193,17 +198,24 @@ function Waiting({ items, total, onRefuse }: WaitingProps) {
             checked={chosen.length === items.length}
             onChange={({ target }) => setChosen(target.checked ? items.map(({ idPedido }) => idPedido) : [])}
           />
-          <Button
-            size="sm"
-            busy={action.isPending}
-            disabled={approvable.length === 0}
-            onClick={() => action.mutate({ body: { idsPedido: [...approvable], aprovar: true } })}
-          >
+          <Button size="sm" disabled={approvable.length === 0} onClick={() => setConfirming(true)}>
             Aprovar e enviar ({approvable.length})
           </Button>
           <Button variant="outline" size="sm" disabled={chosen.length === 0} onClick={() => onRefuse(chosen)}>
             Recusar ({chosen.length})
           </Button>
+          <ConfirmDialog
+            open={confirming}
+            title={`Enviar ${formatCount(approvable.length, 'resposta', 'respostas')} à SEFAZ?`}
+            confirm="Aprovar e enviar"
+            busy={action.isPending}
+            onConfirm={() => action.mutate({ body: { idsPedido: approvable.map(idOf), aprovar: true } })}
+            onCancel={() => setConfirming(false)}
+          >
+            {[...new Set(approvable.map(meaningOf))].map((meaning) => (
+              <p key={meaning}>{meaning}</p>
+            ))}
+          </ConfirmDialog>
         </div>
       )}
       <ul className="ledger [&>li]:border-line [&>li]:border-b">
@@ -228,6 +240,13 @@ function Waiting({ items, total, onRefuse }: WaitingProps) {
       )}
     </>
   )
+}
+
+const idOf = ({ idPedido }: AskedAnswer) => idPedido
+
+function meaningOf({ chave, tpEvento, descricao }: AskedAnswer): string {
+  const answer = kindOf(chave).answers.find((one) => one.tpEvento === tpEvento)
+  return `${descricao}. ${answer?.means ?? ''}`
 }
 
 function AskedText({
