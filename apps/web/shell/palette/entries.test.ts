@@ -22,6 +22,8 @@ test('without a word all screens and views are there, and nothing else', () => {
 test('screens are found by their names and by other words for them, with or without accents', () => {
   expect(targets('sessoes')).toContain('/conta#sessoes')
   expect(targets('frete')).toContain('/cte')
+  expect(targets('compras fornecedor')).toContain('/relatorios')
+  expect(targets('cobrança transportadora')).toContain('/fretes')
   expect(targets('certificados vencem')).toContain('/empresas?so=certificado')
 })
 

@@ -31,6 +31,7 @@ const screens: readonly (readonly [label: string, to: string, words: string])[] 
   ['Cadastrar empresa', '/empresas/nova', 'nova certificado'],
   ['Certificados que vencem em 30 dias', '/empresas?so=certificado', 'validade'],
   ['Empresas com problema', '/empresas?so=problema', 'falha parada'],
+  ['Relatórios', '/relatorios', 'compras fornecedor produto preco cfop ncm planilha emitidas fretes email mensal'],
   ['Alertas', '/alertas', 'suspeitas fraude duplicada notas suspeitas'],
   ['Regras dos alertas', '/alertas/regras', 'conhecidos precisao ligar desligar'],
   ['Respostas por regra', '/respostas', 'ciencia automatica regras manifestacao'],
@@ -46,6 +47,7 @@ const screens: readonly (readonly [label: string, to: string, words: string])[] 
   ['Equipe', '/equipe', 'pessoas convidar usuarios papeis acesso'],
   ['Integrações', '/integracoes', 'chaves api webhooks erp sistemas'],
   ['Auditoria', '/auditoria', 'historico quem'],
+  ['Auditoria de fretes', '/fretes', 'frete transportadora cobranca desacordo dobro tomador cte'],
   ['Trabalhos do sistema', '/sistema', 'fila falhas'],
 ]
 
