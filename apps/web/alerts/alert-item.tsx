@@ -15,7 +15,7 @@ import { Changes } from '../ui/changes.tsx'
 import { CompanyName } from '../ui/company-name.tsx'
 import { ConfirmDialog } from '../ui/overlay/confirm-dialog.tsx'
 import { saveFile } from '../ui/save-file.ts'
-import { bands, nameOf, states } from './words.ts'
+import { bands, hasCompared, nameOf, states } from './words.ts'
 
 interface AlertItemProps {
   alert: Alert
@@ -49,7 +49,8 @@ export function AlertItem({ alert, earlier = [], onKnown, onCompare }: AlertItem
         {estado !== 'nova' && <Badge tone={estado === 'confirmada' ? 'red' : 'plain'}>{states[estado]}</Badge>}
       </div>
       <p className="mt-0.5 text-muted text-sm tabular-nums">
-        {formatMoney(valor)} · emitida em {formatDate(emissao)} · <CompanyName id={idEmpresa} name={empresa} />
+        {formatMoney(valor)} · emitida em {formatDate(emissao)} ·{' '}
+        <CompanyName id={idEmpresa} name={empresa} />
       </p>
       <ul className="mt-2 grid max-w-3xl gap-1.5" aria-label="Motivos">
         {motivos.map((reason) => (
@@ -58,7 +59,7 @@ export function AlertItem({ alert, earlier = [], onKnown, onCompare }: AlertItem
               {reason.frase} <span className="text-muted text-sm">{reason.nome}</span>
               {reason.emAprendizado && <span className="text-muted text-sm"> · em aprendizado</span>}
             </span>
-            {reason.comparados.length > 0 && (
+            {hasCompared(reason) && (
               <Button variant="ghost" size="sm" onClick={() => onCompare(alert, reason)}>
                 Comparar com {formatCount(reason.comparados.length, 'documento', 'documentos')}
               </Button>

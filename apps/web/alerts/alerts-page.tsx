@@ -28,7 +28,7 @@ import { Page } from '../ui/page.tsx'
 import { AlertItem } from './alert-item.tsx'
 import { CompareDialog } from './compare-dialog.tsx'
 import { KnownDialog } from './known-dialog.tsx'
-import { bands, states } from './words.ts'
+import { bands, hasCompared, states } from './words.ts'
 
 const refreshMs = 30_000
 
@@ -295,7 +295,7 @@ function SingleAlert({ id, ...handlers }: { id: string } & AlertHandlers) {
           </ul>
         )}
       </Loaded>
-      {query.data && opened && opened.comparados.length > 0 && (
+      {query.data && opened && hasCompared(opened) && (
         <CompareDialog
           alert={query.data}
           reason={opened}

@@ -22,3 +22,6 @@ export const states: Record<AlertState, string> = {
 export function nameOf({ tipoDFe, numero }: Pick<Alert, 'tipoDFe' | 'numero'>): string {
   return `${familyOf(tipoDFe).name} ${numero.toLocaleString('pt-BR')}`
 }
+
+/** Whether a reason compares with a document that the person can see. */
+export const hasCompared = ({ comparados }: Alert['motivos'][number]) => comparados.some(({ idDFe }) => idDFe !== null)
