@@ -191,7 +191,7 @@ function Part({ id, title, children }: PartProps) {
   )
 }
 
-const linkLook = 'text-brand underline underline-offset-3 tabular-nums'
+const linkLook = 'whitespace-nowrap text-brand underline underline-offset-3 tabular-nums'
 
 function NumberLink({ behind, children }: { behind: Behind; children: ReactNode }) {
   return (
@@ -465,7 +465,7 @@ function SupplierName({ nome, cnpjCpf }: { nome: string; cnpjCpf: string }) {
 function Table({ head, children }: { head: readonly string[]; children: ReactNode }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse scrolls it sideways.
-    <section tabIndex={0} aria-label={`${head[0]}: tabela`} className="ledger overflow-x-auto">
+    <section tabIndex={0} aria-label={`${head[0]}: tabela`} className="ledger relative overflow-x-auto">
       <table className="w-full tabular-nums [&_td:first-child]:min-w-40 [&_td:first-child]:text-left [&_td]:px-2 [&_td]:py-1.5 [&_td]:text-right [&_th:first-child]:text-left [&_th]:px-2 [&_th]:py-1.5 [&_th]:whitespace-nowrap [&_th]:text-right">
         <thead>
           <tr className="text-muted text-sm [&>th]:font-normal">
