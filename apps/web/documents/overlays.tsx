@@ -33,9 +33,7 @@ export function isSameTask(one: OverlayTask, other: OverlayTask): boolean {
 }
 
 function nameOf(task: OverlayTask): string {
-  return task.does === 'answer'
-    ? [task.kind.type, task.answer.code, ...task.ids, task.answer.begin].join(' ')
-    : task.does
+  return task.does === 'answer' ? [task.kind.type, task.answer.code, ...task.ids].join(' ') : task.does
 }
 
 interface OverlaysProps {

@@ -12,8 +12,6 @@ export interface AnswerType extends Code {
   reasonMin: number
   /** Usual texts to begin with. */
   reasons: readonly string[]
-  /** Initial text, when a link from elsewhere led to this answer. */
-  begin?: string
   /** Whether the person may name fields instead of writing a text. */
   corrects: boolean
 }

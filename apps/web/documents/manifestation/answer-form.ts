@@ -23,11 +23,11 @@ type AnswerOutput = z.output<ReturnType<typeof answerValues>>
 export type AnswerForm = UseFormReturn<AnswerInput, unknown, AnswerOutput>
 
 /** Form of an answer, validated by section 5; the server checks further rules of the authority. */
-export function useAnswerForm({ code, begin = '' }: AnswerType): AnswerForm {
+export function useAnswerForm({ code }: AnswerType): AnswerForm {
   return useForm<AnswerInput, unknown, AnswerOutput>({
     resolver: zodResolver(answerValues(code)),
     mode: 'onTouched',
-    defaultValues: { justificativa: begin, correcoes: [] },
+    defaultValues: { justificativa: '', correcoes: [] },
   })
 }
 

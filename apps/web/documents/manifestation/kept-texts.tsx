@@ -7,16 +7,18 @@ import type { DocumentKind } from '../../lib/kinds.ts'
 import { useAction, useScreenQuery } from '../../lib/query.ts'
 import { Button } from '../../ui/button.tsx'
 import type { AnswerForm } from './answer-form.ts'
+import { useFreightReasons } from './freight-reasons.ts'
 
-/** Saved texts for an answer. Until the person types, the form holds the server's suggestion. */
-export function useKeptTexts(kind: DocumentKind, answer: AnswerType, form: AnswerForm) {
+/** Saved texts for an answer. Until the person types, the form holds the reason of a freight finding or the server's suggestion. */
+export function useKeptTexts(kind: DocumentKind, answer: AnswerType, ids: readonly string[], form: AnswerForm) {
   const about = { TipoDFe: kind.tipoDFe, tipoManifestacao: answer.code }
   const { data } = useScreenQuery(listManifestationTexts, { query: about })
-  const suggestion = data?.sugestao ?? ''
+  const found = useFreightReasons(answer, ids)
+  const suggestion = found?.[0] ?? (found && data?.sugestao) ?? ''
   useEffect(() => {
     if (suggestion !== '' && form.getValues('justificativa') === '') form.setValue('justificativa', suggestion)
   }, [suggestion, form])
-  return { about, suggestion, usual: answer.reasons, kept: data?.modelos ?? [] }
+  return { about, suggestion, usual: [...new Set([...(found ?? []), ...answer.reasons])], kept: data?.modelos ?? [] }
 }
 
 interface KeptTextsProps extends Pick<ReturnType<typeof useKeptTexts>, 'about' | 'usual' | 'kept'> {

@@ -49,11 +49,11 @@ export function ManifestationDialog({ open, ids: chosen, onClose, ...rest }: Man
   const [results, setResults] = useState<SendingResult[]>()
   const form = useAnswerForm(answer)
   useUnloadQuestion(open && !results && form.formState.isDirty)
-  const texts = useKeptTexts(kind, answer, form)
+  const texts = useKeptTexts(kind, answer, ids, form)
   const isGone = useGone()
   useClosedByBack(open, () => {
     if (results) onClose()
-    else if (!['', answer.begin, texts.suggestion].includes(form.getValues('justificativa').trim()))
+    else if (!['', texts.suggestion].includes(form.getValues('justificativa').trim()))
       notifyInfo('O que você escreveu continua guardado.', {
         description: `Para continuar, avance ou abra ${answer.label} de novo com a mesma seleção.`,
       })

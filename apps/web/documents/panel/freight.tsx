@@ -1,6 +1,5 @@
 import type { DocumentRow } from '@vigia/contract/documents'
-import { type FreightFinding, getFreight } from '@vigia/contract/freight'
-import { formatDate } from '@vigia/contract/text'
+import { getFreight } from '@vigia/contract/freight'
 import { desacordo } from '@vigia/dfe/families/cte'
 import { Link } from 'react-router'
 import type { AnswerType } from '../../lib/answer-types.ts'
@@ -35,11 +34,7 @@ export function PanelFreight({ row, isBarred, onAnswer }: PanelFreightProps) {
       ))}
       <div className="mt-2 flex flex-wrap gap-2">
         {answer && may && !isBarred && first.desacordoAte !== null && (
-          <Button
-            variant="outline"
-            size="sm"
-            onClick={() => onAnswer({ ...answer, begin: reasonOf(first), reasons: reasonsOf(open, answer) })}
-          >
+          <Button variant="outline" size="sm" onClick={() => onAnswer(answer)}>
             Registrar desacordo
           </Button>
         )}
@@ -49,25 +44,4 @@ export function PanelFreight({ row, isBarred, onAnswer }: PanelFreightProps) {
       </div>
     </Notice>
   )
-}
-
-const reasonsOf = (findings: readonly FreightFinding[], { reasons }: AnswerType) => [
-  ...new Set([...findings.map(reasonOf), ...reasons]),
-]
-
-// Text for the authority and the carrier; claims no more than the documents show.
-function reasonOf({ regra, documentos }: FreightFinding): string {
-  const [first] = documentos
-  switch (regra) {
-    case 'fr-dobro':
-      return first
-        ? `Frete já cobrado no CT-e ${first.numero}${first.emissao ? ` de ${formatDate(first.emissao)}` : ''}`
-        : 'Frete já cobrado em outro CT-e'
-    case 'fr-tomador':
-      return `Tomador incorreto no CT-e${first ? `: pela NF-e ${first.numero}, outro paga o frete` : ''}`
-    case 'fr-sem-nota':
-      return 'CT-e sem NF-e da carga transportada'
-    default:
-      return 'Valor do frete diferente do combinado'
-  }
 }
