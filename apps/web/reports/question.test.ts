@@ -16,3 +16,13 @@ test('a number opens the list of what it counted, in its months', () => {
     '/notas-fiscais?contaComo=compras&de=2026-02-01&ate=2026-02-28',
   )
 })
+
+test('without a period a report is of the last whole month, and by month of the last twelve', () => {
+  const months = (search: string) => {
+    const { from, to } = readQuestion(new URLSearchParams(search), new Date('2026-03-05T12:00:00'))
+    return [from, to]
+  }
+  expect(months('')).toEqual(['2026-02', '2026-02'])
+  expect(months('por=mes')).toEqual(['2025-03', '2026-02'])
+  expect(months('por=mes&de=2026-01&ate=2026-01')).toEqual(['2026-01', '2026-01'])
+})

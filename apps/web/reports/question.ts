@@ -26,17 +26,23 @@ export interface ReportQuestion {
   taxes: boolean
 }
 
-/** Reads the parameters of an address; defaults to the last whole month by supplier. */
+/** The months of a report for which no one chose any: the last whole one, by month the last twelve. */
+export function usualPeriod(group: ReportGroup, today: Date): Pick<ReportQuestion, 'from' | 'to'> {
+  const to = monthPeriod(today, -1).from.slice(0, 7)
+  return { from: group === 'mes' ? moveMonth(to, -11) : to, to }
+}
+
+/** Reads the parameters of an address; defaults to the usual period by supplier. */
 export function readQuestion(params: URLSearchParams, today: Date): ReportQuestion {
   const subject = reportSubjects.find((one) => one === params.get('tipo')) ?? 'compras'
-  const group = reportGroups.find((one) => one === params.get('por'))
+  const asked = reportGroups.find((one) => one === params.get('por'))
+  const group = asked && groupsOf[subject].includes(asked) ? asked : 'participante'
   const page = Number(params.get('pagina') ?? 1)
   const period = readMonths(params.get('de'), params.get('ate'), reportMonthsMax)
-  const lastMonth = monthPeriod(today, -1).from.slice(0, 7)
   return {
     subject,
-    group: group && groupsOf[subject].includes(group) ? group : 'participante',
-    ...(period ?? { from: lastMonth, to: lastMonth }),
+    group,
+    ...(period ?? usualPeriod(group, today)),
     company: params.get('empresa') ?? '',
     search: (params.get('busca') ?? '').trim().slice(0, 100),
     page: Number.isSafeInteger(page) && page > 0 && page < 1_000_000 ? page : 1,

@@ -117,6 +117,7 @@ test('whatever arrives, is cancelled and is made anew, every report is the docum
           expect([group, name, lines.reduce((sum, line) => sum + cents(line[name]), 0)]).toEqual([group, name, total])
           if (name === 'valor') expect(report.total.documentos).toBe(documents)
         }
+      expect((await read({ group: 'mes', from: '2026-10', to: '2026-12' })).demais).toBeNull()
       expect(cents((await read({ companyId })).total.valor)).toBe(total)
       expect((await read({ companyId: otherId })).linhas).toEqual([])
     }),

@@ -30,8 +30,9 @@ export async function readReport(
     const otherLines = lineCount - lines.length
     return {
       linhas: await namedLines(ctx, workspaceId, question.group, lines),
+      // Months are all there, and each is compared with the one before it.
       demais:
-        otherLines === 0 && rest.value === 0 && rest.before === 0 && rest.yearBefore === 0
+        question.group === 'mes' || (otherLines === 0 && rest.value === 0 && rest.before === 0 && rest.yearBefore === 0)
           ? null
           : { linhas: otherLines, ...toFigures(isAdditive(question.group) ? rest : { ...rest, documents: null }) },
       total: toFigures(total),
