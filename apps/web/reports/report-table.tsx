@@ -76,11 +76,14 @@ export function ReportTable({ report, question }: ReportTableProps) {
 }
 
 function comparedColumns(total: Figures, { from, to, group }: ReportQuestion): string[] {
-  const isMonth = from === to || group === 'mes'
+  // A month is compared with the month before it, and their total with the period before it.
+  const before = from === to ? 'Mês anterior' : group === 'mes' ? 'Anterior' : 'Período anterior'
   return [
+    'Valor',
     ...(group === 'produto' ? ['Quantidade', 'Preço médio'] : []),
-    ...['Documentos', 'Valor', isMonth ? 'Mês anterior' : 'Período anterior', 'Variação'],
+    ...[before, 'Variação'],
     ...(total.anoAnterior === 0 ? [] : ['Ano anterior', 'Variação no ano']),
+    'Documentos',
   ]
 }
 
@@ -91,11 +94,11 @@ function restName(lines: number | null, isProduct: boolean): string {
 
 function Name({ row, question }: { row: ReportRow; question: ReportQuestion }) {
   const { nome, chave, produto } = row
-  if (!produto) return <span className="block max-w-96 truncate">{nome}</span>
+  if (!produto) return <span className="block max-w-48 truncate sm:max-w-96">{nome}</span>
   const { from: _, to, company } = question
   const params = new URLSearchParams({ ate: to, ...(company && { empresa: company }) })
   return (
-    <span className="block max-w-96">
+    <span className="block max-w-48 sm:max-w-96">
       {question.subject === 'compras' ? (
         <Link
           to={`/relatorios/precos/${chave}?${params}`}
@@ -142,14 +145,13 @@ function Cells({ figures, row, question, total }: CellsProps) {
   const isProduct = question.group === 'produto'
   return (
     <>
+      <td className={clsx(row && 'font-semibold')}>{number(valor, 'now', formatMoney(valor))}</td>
       {isProduct && (
         <>
           <td>{row?.produto && `${quantities.format(row.produto.quantidade)} ${row.produto.unidade}`}</td>
           <td>{typeof row?.produto?.precoMedio === 'number' && prices.format(row.produto.precoMedio)}</td>
         </>
       )}
-      <td>{documentos === null ? '' : number(documentos, 'now', formatInteger(documentos))}</td>
-      <td className={clsx(row && 'font-semibold')}>{number(valor, 'now', formatMoney(valor))}</td>
       <td>{number(anterior, 'before', formatMoney(anterior))}</td>
       <td className="text-muted">{changeText(valor, anterior) ?? '—'}</td>
       {total.anoAnterior !== 0 && (
@@ -158,6 +160,7 @@ function Cells({ figures, row, question, total }: CellsProps) {
           <td className="text-muted">{changeText(valor, anoAnterior) ?? '—'}</td>
         </>
       )}
+      <td>{documentos === null ? '' : number(documentos, 'now', formatInteger(documentos))}</td>
     </>
   )
 }

@@ -35,7 +35,15 @@ import { MonthSelects } from '../ui/period/month-select.tsx'
 import { RankedBars } from '../ui/ranked-bars.tsx'
 import { fileName, saveFile } from '../ui/save-file.ts'
 import { MonthlyReports } from './monthly-reports.tsx'
-import { changeText, documentsOf, periodOf, type ReportQuestion, readQuestion, writeQuestion } from './question.ts'
+import {
+  changeText,
+  documentsOf,
+  periodOf,
+  type ReportQuestion,
+  readQuestion,
+  usualPeriod,
+  writeQuestion,
+} from './question.ts'
 import { ReportTable } from './report-table.tsx'
 
 const refreshMs = 60_000
@@ -102,9 +110,12 @@ function QuestionBar({ question, onChange }: BarProps) {
         <Select
           id="report-group"
           value={group}
-          onChange={({ target }) =>
-            onChange({ group: groupsOf[subject].find((one) => one === target.value) ?? group, search: '' })
-          }
+          onChange={({ target }) => {
+            const chosen = groupsOf[subject].find((one) => one === target.value) ?? group
+            const usual = usualPeriod(group, new Date())
+            const isUsual = from === usual.from && to === usual.to
+            onChange({ group: chosen, search: '', ...(isUsual && usualPeriod(chosen, new Date())) })
+          }}
         >
           {groupsOf[subject].map((one) => (
             <option key={one} value={one}>
@@ -232,7 +243,9 @@ function Content({ report, question, onChange }: BarProps & { report: Report }) 
           >
             {search
               ? 'Escreva menos, ou escolha outro período ou empresa.'
-              : 'Escolha outro período ou empresa. O que chegar completo da SEFAZ aparece aqui pela data da emissão.'}
+              : subject === 'emitidas'
+                ? 'A SEFAZ não entrega as NF-e que a própria empresa emitiu. Se uma chegar completa, aparece aqui pela data da emissão.'
+                : 'Escolha outro período ou empresa. O que chegar completo da SEFAZ aparece aqui pela data da emissão.'}
           </Empty>
         </div>
       ) : (
@@ -257,7 +270,8 @@ function Content({ report, question, onChange }: BarProps & { report: Report }) 
           <ReportTable report={report} question={question} />
           <Pagination page={page} pageCount={totalDePaginas} onPage={(page) => onChange({ page })} />
           <p className="mt-2 text-muted text-sm">
-            Documentos cancelados não contam.{' '}
+            Resumos, cancelados, denegados, substituídos, desconhecidos e não realizados não contam
+            {subject === 'compras' && ', nem devoluções, notas de entrada do fornecedor e notas de crédito ou débito'}.{' '}
             {group === 'produto' && 'O valor dos produtos é o dos itens, sem frete e sem impostos por fora. '}
             {question.taxes && 'Impostos como os documentos os destacam. IBS e CBS são informativos em 2026. '}
             {subject === 'fretes' && 'Fretes que as empresas pagam, como tomadoras. '}
