@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { Link } from 'react-router'
 import { documentAddress } from '../lib/addresses.ts'
 import { callBytes, errorMessage } from '../lib/api.ts'
+import { kindOf } from '../lib/kinds.ts'
 import { notifyError, notifySuccess } from '../lib/notify.ts'
 import { useAction } from '../lib/query.ts'
 import { useMay } from '../lib/rights.ts'
@@ -49,7 +50,7 @@ export function AlertItem({ alert, earlier = [], onKnown, onCompare }: AlertItem
         {estado !== 'nova' && <Badge tone={estado === 'confirmada' ? 'red' : 'plain'}>{states[estado]}</Badge>}
       </div>
       <p className="mt-0.5 text-muted text-sm tabular-nums">
-        {formatMoney(valor)} · emitida em {formatDate(emissao)} ·{' '}
+        {formatMoney(valor)} · {`emitid${kindOf(alert.chave).ending}`} em {formatDate(emissao)} ·{' '}
         <CompanyName id={idEmpresa} name={empresa} />
       </p>
       <ul className="mt-2 grid max-w-3xl gap-1.5" aria-label="Motivos">

@@ -2,6 +2,7 @@ import { type AlertRule, type AlertTest, alertMax, getAlertTest, switchAlertRule
 import { formatCount, formatDate, formatMoney } from '@vigia/contract/text'
 import { Link } from 'react-router'
 import { documentAddress } from '../lib/addresses.ts'
+import { kindOf } from '../lib/kinds.ts'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
 import { Badge } from '../ui/badge.tsx'
@@ -103,7 +104,7 @@ function Outcome({ test, isOn }: { test: AlertTest; isOn: boolean }) {
                 </p>
                 <p className="break-words">{one.frase}</p>
                 <p className="text-muted text-sm tabular-nums">
-                  {formatMoney(one.valor)} · emitida em {formatDate(one.emissao)} ·{' '}
+                  {formatMoney(one.valor)} · {`emitid${kindOf(one.chave).ending}`} em {formatDate(one.emissao)} ·{' '}
                   <CompanyName id={one.idEmpresa} name={one.empresa} /> ·{' '}
                   {one.sem === null
                     ? 'sem a regra, nenhum alerta'

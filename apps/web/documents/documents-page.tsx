@@ -210,6 +210,7 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
                 <CheckButton bare={compact} ids={selection.ids} onDone={() => choose({ do: 'clear' })} />
               </Suspense>
               <DoneMenu
+                kind={kind}
                 ids={selection.ids}
                 onDone={() => choose({ do: 'clear' })}
                 trigger={
@@ -217,7 +218,7 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
                     variant="outline"
                     size="sm"
                     aria-label="Outras marcas"
-                    title="Lançadas, entregues e tirar marcas"
+                    title={`Lançad${kind.ending}s, entregues e tirar marcas`}
                   >
                     <BookmarkCheck aria-hidden className="size-4" />
                   </Button>

@@ -19,7 +19,7 @@ import {
   UserCheck,
 } from 'lucide-react'
 import { type ChangeEvent, useId } from 'react'
-import type { DocumentKind } from '../lib/kinds.ts'
+import { type DocumentKind, kindOf } from '../lib/kinds.ts'
 import { buttonClass } from '../ui/button.tsx'
 import { Checkbox } from '../ui/form/checkbox.tsx'
 import { besideLink } from '../ui/hooks/row-keys.ts'
@@ -46,7 +46,8 @@ export const alertWords = (band: AlertBand) => `Alerta ${bandNames[band]}`
 export function RowMarks({ row }: { row: DocumentRow }) {
   const { alerta, conferencia, conferidaPor, lancadaPor, entreguePor, mudouDepois, observacoes } = row
   const { sugestao, aguardaSegunda, eventoSemConfirmacao } = row
-  const done = [lancadaPor && 'lançada', entreguePor && 'entregue'].filter(Boolean).join(' e ')
+  const { ending } = kindOf(row.chave)
+  const done = [lancadaPor && `lançad${ending}`, entreguePor && 'entregue'].filter(Boolean).join(' e ')
   return (
     <>
       {conferencia?.confere === false && (
@@ -77,10 +78,10 @@ export function RowMarks({ row }: { row: DocumentRow }) {
         <RowMark
           icon={CheckCheck}
           className="text-muted"
-          words={conferidaPor.nome ? `Conferida por ${conferidaPor.nome}` : 'Conferida'}
+          words={conferidaPor.nome ? `Conferid${ending} por ${conferidaPor.nome}` : `Conferid${ending}`}
         />
       )}
-      {done && <RowMark icon={BookmarkCheck} className="text-muted" words={`Marcada como ${done}`} />}
+      {done && <RowMark icon={BookmarkCheck} className="text-muted" words={`Marcad${ending} como ${done}`} />}
       {observacoes !== undefined && observacoes > 0 && (
         <RowMark
           icon={MessageSquareText}

@@ -262,7 +262,7 @@ function MoreChoice({ id, kind, filters, waiting, onChange }: MoreChoiceProps) {
           filters.mark
         }
         onChange={({ target: { value } }) => {
-          const mark = choiceOf(markChoices, value)
+          const mark = choiceOf(markChoices(kind), value)
           const alert = choiceOf(alertChoices, value.split(alertPrefix)[1])
           const reform = choiceOf(reformChoices, value.split(reformPrefix)[1])
           const counted = choiceOf(kind.counted, value.split(countedPrefix)[1])
@@ -292,7 +292,7 @@ function MoreChoice({ id, kind, filters, waiting, onChange }: MoreChoiceProps) {
           ))}
         </optgroup>
         <optgroup label="No workspace">
-          {markChoices
+          {markChoices(kind)
             .filter(({ code }) => kind.type === nfe.id || !ofNfe.includes(code))
             .map(({ code, label }) => (
               <option key={code} value={code}>

@@ -48,7 +48,7 @@ export function FilterLabels({ kind, companies, filters, onChange, inRow = false
   if (alert) labels.push([alert.label, { alert: '' }])
   const reform = reformChoices.find(({ code }) => code === filters.reform)
   if (reform) labels.push([reform.label, { reform: '' }])
-  const mark = markChoices.find(({ code }) => code === filters.mark)
+  const mark = markChoices(kind).find(({ code }) => code === filters.mark)
   if (mark) labels.push([`No workspace: ${mark.label.toLowerCase()}`, { mark: '' }])
   if (filters.product) labels.push(['Com um produto escolhido', { product: '' }])
   if (filters.ncm) labels.push([`NCM: ${filters.ncm}`, { ncm: '' }])

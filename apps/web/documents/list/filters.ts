@@ -45,11 +45,13 @@ export interface Filters {
 /** In the place of a company: all that are not archived. */
 export const activeCompanies = 'ativas' as const
 
-/** The marks as choices. */
-export const markChoices: readonly { code: (typeof marks)[number]; label: string }[] = [
-  { code: 'conferidas', label: 'Conferidas' },
+/** The marks as choices; `ending` is that of the documents. */
+export const markChoices = ({
+  ending,
+}: Pick<DocumentKind, 'ending'>): readonly { code: (typeof marks)[number]; label: string }[] => [
+  { code: 'conferidas', label: `Conferid${ending}s` },
   { code: 'por-conferir', label: 'Por conferir' },
-  { code: 'lancadas', label: 'Lançadas' },
+  { code: 'lancadas', label: `Lançad${ending}s` },
   { code: 'por-lancar', label: 'Por lançar' },
   { code: 'entregues', label: 'Entregues' },
   { code: 'mudaram-depois', label: 'Mudaram depois' },
@@ -95,7 +97,7 @@ export function readFilters(params: URLSearchParams, kind: DocumentKind, today: 
     participation: known(params.get('participacao'), kind.participations),
     status: known(params.get('status'), kind.statuses),
     ...readDue(params),
-    mark: choiceOf(markChoices, params.get('marca')),
+    mark: choiceOf(markChoices(kind), params.get('marca')),
     alert: choiceOf(alertChoices, params.get('alerta')),
     reform: choiceOf(reformChoices, params.get('reforma')),
     product: digits(params.get('produto'), /^\d{1,10}$/),

@@ -3,6 +3,7 @@ import { addRemark, doneMarks, markChecked, markDone, remarkMax, removeRemark } 
 import { formatInstantDate, formatTime } from '@vigia/contract/text'
 import { CheckCheck, Trash2 } from 'lucide-react'
 import { useState } from 'react'
+import { kindOf } from '../../lib/kinds.ts'
 import { notifySuccess } from '../../lib/notify.ts'
 import { useAction } from '../../lib/query.ts'
 import { useMay } from '../../lib/rights.ts'
@@ -22,6 +23,7 @@ export function CheckedLine({ row }: { row: DocumentRow }) {
   const action = useAction(markChecked, { onSuccess: ({ message }) => notifySuccess(message) })
   const mark = (conferida: boolean) => action.mutate({ body: { idsDFe: [row.idDfe], conferida } })
   const { conferidaPor, mudouDepois } = row
+  const { ending } = kindOf(row.chave)
   const check = (words: string) =>
     may && (
       <Button variant="outline" size="sm" busy={action.isPending} onClick={() => mark(true)}>
@@ -33,7 +35,7 @@ export function CheckedLine({ row }: { row: DocumentRow }) {
     return (
       <Notice
         tone="warning"
-        title={`Mudou depois de conferida, lançada, entregue, exportada ou confirmada: ${mudouDepois.evento}.`}
+        title={`Mudou depois de conferid${ending}, lançad${ending}, entregue, exportad${ending} ou confirmad${ending}: ${mudouDepois.evento}.`}
         action={check('Conferir de novo')}
       >
         A SEFAZ entregou isso em {moment(mudouDepois.quando)}. Confira o que já foi pago, escriturado ou entregue.
@@ -43,8 +45,8 @@ export function CheckedLine({ row }: { row: DocumentRow }) {
     <div className="flex flex-wrap items-center justify-between gap-2 text-muted text-sm">
       <span>
         {conferidaPor
-          ? `Conferida por ${conferidaPor.nome ?? someone}, em ${moment(conferidaPor.quando)}.`
-          : 'Não conferida.'}
+          ? `Conferid${ending} por ${conferidaPor.nome ?? someone}, em ${moment(conferidaPor.quando)}.`
+          : `Não conferid${ending}.`}
       </span>
       {conferidaPor
         ? may && (
@@ -52,15 +54,10 @@ export function CheckedLine({ row }: { row: DocumentRow }) {
               Tirar a marca
             </Button>
           )
-        : check('Marcar como conferida')}
+        : check(`Marcar como conferid${ending}`)}
     </div>
   )
 }
-
-const doneTexts = {
-  lancada: { name: 'Lançada', set: 'Marcar como lançada' },
-  entregue: { name: 'Entregue', set: 'Marcar como entregue' },
-} as const
 
 // Marks for booked and handed on.
 function DoneMarks({ row }: { row: DocumentRow }) {
@@ -70,7 +67,7 @@ function DoneMarks({ row }: { row: DocumentRow }) {
     <ul aria-label="Marcas" className="grid gap-2">
       {doneMarks.map((marca) => {
         const by = marca === 'lancada' ? row.lancadaPor : row.entreguePor
-        const { name, set } = doneTexts[marca]
+        const name = marca === 'lancada' ? `Lançad${kindOf(row.chave).ending}` : 'Entregue'
         return (
           <li key={marca} className="flex flex-wrap items-center justify-between gap-2 text-muted text-sm">
             <span>
@@ -84,7 +81,7 @@ function DoneMarks({ row }: { row: DocumentRow }) {
                 aria-label={by ? `Tirar a marca ${name}` : undefined}
                 onClick={() => action.mutate({ body: { idsDFe: [row.idDfe], marca, marcada: !by } })}
               >
-                {by ? 'Tirar a marca' : set}
+                {by ? 'Tirar a marca' : `Marcar como ${name.toLowerCase()}`}
               </Button>
             )}
           </li>
