@@ -4,11 +4,11 @@ import path from 'node:path'
 
 // Ceilings, so that the house stays small enough for a stranger. A commit that raises one says why.
 const ceilings: Record<string, number> = {
-  'lines of server': 40_747,
+  'lines of server': 40_748,
   'lines of packages': 25_343,
   'lines of scripts': 3_779,
-  'lines of web': 32_372,
-  'lines of tests and benches': 71_968,
+  'lines of web': 32_409,
+  'lines of tests and benches': 71_981,
   settings: 37,
   decisions: 53,
 }
