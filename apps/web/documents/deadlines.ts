@@ -29,7 +29,7 @@ export function describeDeadline({ para, ate }: Deadline, now: Date): DeadlineTe
   return {
     name,
     left,
-    long: `${sentence} ${formatShortDay(end)} às ${formatTime(ate)}`,
+    long: `${sentence} ${formatShortDay(end, now)} às ${formatTime(ate)}`,
     urgency: days <= 2 ? 'now' : days <= 7 ? 'soon' : 'calm',
   }
 }
@@ -39,7 +39,7 @@ export function untilText(until: string, documents: number, now: Date): string {
   const end = new Date(until)
   const days = daysBetween(now, end)
   const left = days <= 0 ? 'termina hoje' : days === 1 ? 'termina amanhã' : `faltam ${days} dias`
-  return `${documents > 1 ? 'O primeiro prazo' : 'O prazo'} vai até ${formatShortDay(end)} às ${formatTime(until)} (${left}).`
+  return `${documents > 1 ? 'O primeiro prazo' : 'O prazo'} vai até ${formatShortDay(end, now)} às ${formatTime(until)} (${left}).`
 }
 
 function daysBetween(from: Date, to: Date): number {
